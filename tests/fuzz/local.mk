@@ -1,0 +1,35 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# A target X has fuzz_X.c and seeds in fuzz_X.in/; see the three blocks below. Without
+# --enable-fuzz replay.c is its main() and runs the seeds. With it the program belongs to
+# libFuzzer, and replay.c runs the seeds when there are no arguments, as in `make check`.
+if ENABLE_FUZZ
+fuzz_cppflags = $(AM_CPPFLAGS) -DREPLAY_BESIDE_LIBFUZZER
+fuzz_ldflags = $(AM_LDFLAGS) $(FUZZ_LDFLAGS)
+else
+fuzz_cppflags = $(AM_CPPFLAGS)
+fuzz_ldflags = $(AM_LDFLAGS)
+endif
+fuzz_common = %D%/replay.c %D%/fuzz.h
+
+check_PROGRAMS += %D%/fuzz_frame
+EXTRA_DIST += %D%/fuzz_frame.in
+%C%_fuzz_frame_SOURCES = %D%/fuzz_frame.c $(fuzz_common)
+%C%_fuzz_frame_CPPFLAGS = $(fuzz_cppflags)
+%C%_fuzz_frame_LDFLAGS = $(fuzz_ldflags)
+%C%_fuzz_frame_LDADD = lib/core/libcore.a
+
+check_PROGRAMS += %D%/fuzz_jsonrpc
+EXTRA_DIST += %D%/fuzz_jsonrpc.in
+%C%_fuzz_jsonrpc_SOURCES = %D%/fuzz_jsonrpc.c $(fuzz_common)
+%C%_fuzz_jsonrpc_CPPFLAGS = $(fuzz_cppflags)
+%C%_fuzz_jsonrpc_CFLAGS = $(AM_CFLAGS) $(JANSSON_CFLAGS)
+%C%_fuzz_jsonrpc_LDFLAGS = $(fuzz_ldflags)
+%C%_fuzz_jsonrpc_LDADD = lib/core/libcore.a $(JANSSON_LIBS)
+
+check_PROGRAMS += %D%/fuzz_param
+EXTRA_DIST += %D%/fuzz_param.in
+%C%_fuzz_param_SOURCES = %D%/fuzz_param.c $(fuzz_common)
+%C%_fuzz_param_CPPFLAGS = $(fuzz_cppflags)
+%C%_fuzz_param_CFLAGS = $(AM_CFLAGS) $(JANSSON_CFLAGS)
+%C%_fuzz_param_LDFLAGS = $(fuzz_ldflags)
+%C%_fuzz_param_LDADD = lib/core/libcore.a $(JANSSON_LIBS)

@@ -1,0 +1,3 @@
+# SPDX-License-Identifier: BSD-3-Clause
+include %D%/unit/core.mk
+include %D%/fuzz/local.mk
