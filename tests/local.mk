@@ -1,3 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
 include %D%/unit/core.mk
+include %D%/unit/rpma.mk
 include %D%/fuzz/local.mk
+include %D%/fake/local.mk

@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* dial.h: the steps of an outgoing connection on a shared channel. */
+#ifndef RPMAD_LIB_RPMA_DIAL_H
+#define RPMAD_LIB_RPMA_DIAL_H
+
+#include <stdbool.h>
+
+#include <rdma/rdma_cma.h>
+
+struct rpma_cm_event;
+struct rpma_conn;
+
+/*
+ * Take the next step of a dial.
+ *
+ * conn     with a dial under way
+ * type     RDMA_CM_EVENT_ADDR_RESOLVED, ADDR_ERROR, ROUTE_RESOLVED or ROUTE_ERROR
+ * found    with the status of the event; kind and status are set when the dial is over
+ * return   true: the dial is over, and found to be reported; false: it goes on
+ */
+bool rpmai_dial_step(struct rpma_conn *conn, enum rdma_cm_event_type type,
+    struct rpma_cm_event *found);
+
+#endif

@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* peer.h: what the rest of the library needs to know of a device. */
+#ifndef RPMAD_LIB_RPMA_PEER_H
+#define RPMAD_LIB_RPMA_PEER_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct ibv_context;
+struct ibv_pd;
+
+struct rpma_peer {
+	struct ibv_context *ibv_ctx; /* borrowed */
+	struct ibv_pd *pd;           /* owned */
+	uint32_t max_cqe;
+	bool is_iwarp;
+	bool is_odp_capable;
+};
+
+/*
+ * Whether an id of the connection manager leads through the peer's device.
+ *
+ * verbs    the id's context; NULL: the connection manager found no device
+ * return   0; RPMA_E_PROVIDER with ENODEV for NULL, with EXDEV for another device
+ */
+int rpmai_peer_check_device(const struct rpma_peer *peer,
+    const struct ibv_context *verbs);
+
+#endif

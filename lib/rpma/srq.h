@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* srq.h: a shared receive queue as connections see it. */
+#ifndef RPMAD_LIB_RPMA_SRQ_H
+#define RPMAD_LIB_RPMA_SRQ_H
+
+#include <stdint.h>
+
+struct ibv_srq;
+struct rpma_cq;
+
+struct rpma_srq {
+	struct ibv_srq *ibv_srq; /* owned */
+	struct rpma_cq
+	    *rcq;      /* owned; NULL: receives complete in the connections' queues */
+	uint32_t size; /* receives that it holds */
+};
+
+#endif
