@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 include %D%/unit/core.mk
 include %D%/unit/rpma.mk
+include %D%/unit/daemon.mk
+include %D%/unit/engine.mk
 include %D%/fuzz/local.mk
 include %D%/fake/local.mk

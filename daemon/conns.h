@@ -1,0 +1,117 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The life of connections: accepted or dialled, established, drained, gone. The object
+ * lives as long as the engine; connections as long as the device.
+ */
+#ifndef RPMAD_DAEMON_CONNS_H
+#define RPMAD_DAEMON_CONNS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "daemon/conn.h"
+#include "daemon/device.h"
+#include "daemon/ledger.h"
+#include "daemon/named_count.h"
+#include "daemon/sender.h"
+#include "daemon/settings.h"
+#include "daemon/srq.h"
+#include "lib/core/err.h"
+#include "lib/core/log.h"
+
+struct rpma_cm;
+struct rpma_cm_event;
+struct rpma_conn_cfg;
+struct rpma_conn_req;
+
+/* Plain state that the parts of this module share; others use the functions below. */
+struct conns {
+	const struct settings *settings;
+	struct conn_table table;
+	uint32_t draining;   /* connections in CONN_DRAINING */
+	uint32_t connecting; /* in CONN_CONNECTING or CONN_ACCEPTING */
+	uint32_t established;
+	bool is_stopping;
+	/* while a device is open; all borrowed but cfg */
+	struct device *device;
+	struct rpma_cm *cm;
+	struct srq *srq;
+	struct sender *sender;
+	struct rpma_conn_cfg *cfg; /* owned */
+	bool is_iwarp;
+	/* called when a connection wants its completions collected */
+	void (*wants_drain)(void *arg);
+	void *arg;
+	uint64_t polled; /* completions read from the receive queue, ever */
+	/* counters */
+	uint64_t requests, accepted, opened, established_total, late;
+	struct named_counts rejected, closes;
+	struct log_limit reject_log;
+};
+
+/* return 0; -ENOMEM */
+RPMAD_MUST_USE int conns_init(struct conns *conns, const struct settings *settings,
+    void (*wants_drain)(void *arg), void *arg);
+void conns_fini(struct conns *conns);
+
+/* A device is there. return 0; ERR_PROVIDER or -ENOMEM with err */
+RPMAD_MUST_USE int conns_open(struct conns *conns, struct device *device,
+    struct rpma_cm *cm, struct srq *srq, struct sender *sender, struct err *err);
+/* All connections end at once with that reason; then the device is let go. */
+void conns_shut(struct conns *conns, const char *reason);
+
+/*
+ * A peer asks: accept or refuse it. req is taken.
+ * return   true accepted
+ */
+bool conns_request(struct conns *conns, struct rpma_conn_req *req, uint64_t listener);
+/* An event of a connection. */
+void conns_event(struct conns *conns, const struct rpma_cm_event *event);
+
+/* See engine_conn_open(). */
+void conns_dial(struct conns *conns, const struct sockaddr_storage *peer,
+    uint64_t timeout_ms, engine_done_fn done, void *arg);
+
+/*
+ * Begin to close: the queue pair goes to error, its completions are collected, then it
+ * is destroyed. The first reason stays. Does nothing to one that is draining already.
+ */
+void conns_close(struct conns *conns, struct conn *conn, const char *reason);
+void conns_close_all(struct conns *conns, const char *reason);
+
+/*
+ * Destroy the draining connections whose completions have all been read.
+ * empty    the completion queues were seen empty on this turn
+ */
+void conns_settle(struct conns *conns, uint64_t now_ns, bool empty);
+/* Time-outs of dials, idle connections. */
+void conns_tick(struct conns *conns, uint64_t now_ns);
+
+/* A message arrived: count it for its connection and complete arrival (conn, peer). */
+void conns_message(struct conns *conns, struct ledger_arrival *arrival,
+    uint64_t now_ns);
+/* A receive of that queue pair failed with that status. */
+void conns_recv_failed(struct conns *conns, uint32_t qp_num, int status);
+/* A send of the connection failed with that status. */
+void conns_send_failed(struct conns *conns, struct conn *conn, int status);
+/* A message of that connection left the pool. */
+void conns_released(struct conns *conns, uint64_t id);
+/* LAST_WQE_REACHED, or a fatal error, of a queue pair. */
+void conns_last_wqe(struct conns *conns, uint32_t qp_num);
+void conns_qp_fatal(struct conns *conns, uint32_t qp_num);
+
+/* Internal to the module: a new connection object in the table, NULL: no memory. */
+struct conn *conns_make(struct conns *conns, bool is_outgoing);
+/* How many completions the receive queue can hold. */
+uint32_t conns_queue_size(const struct conns *conns);
+/* Remove a connection for good; whoever waits is told. */
+void conns_destroy(struct conns *conns, struct conn *conn);
+/* Give it its timer and enter its queue pair in the table; for conns_dial.c too. */
+void conns_qp_ready(struct conns *conns, struct conn *conn);
+/* The end of a dial that did not become a connection. */
+void conns_dial_failed(struct conns *conns, struct conn *conn,
+    const struct rpma_cm_event *event);
+/* What the peer announced when it accepted. */
+void conns_read_announcement(struct conn *conn, const struct rpma_cm_event *event);
+
+#endif

@@ -1,0 +1,123 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What completions and asynchronous events mean for the connection that they belong to.
+ */
+#include <config.h>
+
+#include <stdio.h>
+
+#include "daemon/conns.h"
+#include "daemon/rpma_err.h"
+#include "lib/rpma/librpma.h"
+
+/* One that holds too much is closed, but only where others go short. */
+static void
+check_quota(struct conns *conns, struct conn *conn)
+{
+	const struct settings *settings = conns->settings;
+
+	if (settings->conns_quota_slots == 0 ||
+	    conn->info.held <= settings->conns_quota_slots || conns->established < 2)
+		return;
+	if (srq_is_short(conns->srq))
+		conns_close(conns, conn, "over_quota");
+}
+
+void
+conns_message(struct conns *conns, struct ledger_arrival *arrival, uint64_t now_ns)
+{
+	struct conn *conn = conn_by_qp(&conns->table, arrival->qp_num);
+	struct conn_info *closed;
+
+	if (!conn) {
+		closed = conn_closed_entry(&conns->table, 0, arrival->qp_num);
+		conns->late++;
+		if (closed) {
+			arrival->conn = closed->id;
+			arrival->peer = closed->peer;
+			closed->messages++;
+			closed->bytes += arrival->len;
+			closed->held++;
+		}
+		return;
+	}
+	arrival->conn = conn->info.id;
+	arrival->peer = conn->info.peer;
+	conn->info.messages++;
+	conn->info.bytes += arrival->len;
+	conn->info.held++;
+	conn->info.last_recv_ns = now_ns;
+	if (conn->info.state == CONN_DRAINING)
+		conns->late++;
+	else
+		check_quota(conns, conn);
+}
+
+void
+conns_recv_failed(struct conns *conns, uint32_t qp_num, int status)
+{
+	struct conn *conn = conn_by_qp(&conns->table, qp_num);
+	char reason[CONN_REASON_MAX];
+
+	if (!conn || status == IBV_WC_WR_FLUSH_ERR)
+		return;
+	conn->info.errors++;
+	/* Adapters say the one, soft-RoCE the other. */
+	if (status == IBV_WC_LOC_LEN_ERR || status == IBV_WC_REM_INV_REQ_ERR)
+		(void)snprintf(reason, sizeof(reason), "message_too_long");
+	else
+		(void)snprintf(reason, sizeof(reason), "error:%s",
+		    wc_status_name(status));
+	conns_close(conns, conn, reason);
+}
+
+void
+conns_send_failed(struct conns *conns, struct conn *conn, int status)
+{
+	char reason[CONN_REASON_MAX];
+
+	if (status == IBV_WC_WR_FLUSH_ERR)
+		return;
+	conn->info.errors++;
+	if (status == IBV_WC_RETRY_EXC_ERR)
+		(void)snprintf(reason, sizeof(reason), "timed_out");
+	else if (status == IBV_WC_REM_INV_REQ_ERR)
+		(void)snprintf(reason, sizeof(reason), "message_too_long");
+	else
+		(void)snprintf(reason, sizeof(reason), "error:%s",
+		    wc_status_name(status));
+	conns_close(conns, conn, reason);
+}
+
+void
+conns_released(struct conns *conns, uint64_t id)
+{
+	struct conn *conn = conn_by_id(&conns->table, id);
+	struct conn_info *info =
+	    conn ? &conn->info : conn_closed_entry(&conns->table, id, 0);
+
+	if (info && info->held > 0)
+		info->held--;
+}
+
+void
+conns_last_wqe(struct conns *conns, uint32_t qp_num)
+{
+	struct conn *conn = conn_by_qp(&conns->table, qp_num);
+
+	if (!conn)
+		return;
+	conn->last_wqe_seen = true;
+	/* What came before the event may still be in the queue. */
+	conn->is_quiet = false;
+	conn->drain_until = conns->polled + conns_queue_size(conns);
+	conns->wants_drain(conns->arg);
+}
+
+void
+conns_qp_fatal(struct conns *conns, uint32_t qp_num)
+{
+	struct conn *conn = conn_by_qp(&conns->table, qp_num);
+
+	if (conn)
+		conns_close(conns, conn, "error:QP_FATAL");
+}

@@ -1,0 +1,464 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* One client of the control socket: its buffers, its pace and its end. */
+#include <config.h>
+
+#include "daemon/control_client.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <sys/queue.h>
+#include <sys/socket.h>
+#include <sys/uio.h>
+#include <unistd.h>
+
+#include <event2/buffer.h>
+#include <event2/event.h>
+#include <event2/event_struct.h>
+
+#include "daemon/loop.h"
+#include "lib/core/frame.h"
+#include "lib/core/log.h"
+
+#define READ_SIZE    16384 /* bytes of one recv(2) */
+#define READ_BUDGET  16    /* of them in a turn */
+#define LINE_BUDGET  32    /* lines served in a turn */
+#define WRITE_PIECES 16    /* of one sendmsg(2) */
+
+/* Somebody wants to know when all bytes up to end are written. */
+struct mark {
+	STAILQ_ENTRY(mark) link;
+	uint64_t end; /* on the scale of client.queued */
+	client_written_fn fn;
+	void *arg;
+};
+
+struct client {
+	const struct client_config *config;
+	void *user; /* of the hooks */
+	int fd;
+	struct event event;
+	short armed; /* what the event waits for; 0: nothing */
+	struct frame *in;
+	struct evbuffer *out;
+	STAILQ_HEAD(, mark) marks;
+	uint64_t queued;  /* bytes ever put into out */
+	uint64_t written; /* bytes ever taken out of it */
+	struct loop_timer *stall_timer;
+	struct loop_deferred work;    /* client_work(), again or for the first time */
+	struct loop_deferred destroy; /* the memory, when nobody is inside any more */
+	unsigned int holds;           /* replies that will come later */
+	pid_t pid;
+	bool is_stalling; /* stall_timer runs */
+	bool is_broken;   /* it reads no more: what is written is thrown away */
+	bool is_doomed;   /* to be dropped */
+	bool at_eof;      /* nothing more comes from it */
+	bool is_served;   /* and all that came was served */
+};
+
+/* ---- output ---- */
+
+/* Report the replies that are written up to client->written, or (false) all. */
+static void
+report_marks(struct client *client, bool written)
+{
+	struct mark *mark;
+
+	while ((mark = STAILQ_FIRST(&client->marks))) {
+		if (written && mark->end > client->written)
+			return;
+		STAILQ_REMOVE_HEAD(&client->marks, link);
+		mark->fn(mark->arg, written);
+		free(mark);
+	}
+}
+
+/* It will read nothing more; its requests are served all the same. */
+static void
+break_output(struct client *client)
+{
+	client->is_broken = true;
+	(void)evbuffer_drain(client->out, evbuffer_get_length(client->out));
+	report_marks(client, false);
+}
+
+/* One sendmsg(2). return   bytes, or a negative errno */
+static ssize_t
+write_some(struct client *client)
+{
+	struct evbuffer_iovec pieces[WRITE_PIECES];
+	struct iovec iov[WRITE_PIECES];
+	struct msghdr msg = { .msg_iov = iov };
+	ssize_t n;
+	int i, count;
+
+	count = evbuffer_peek(client->out, -1, NULL, pieces, WRITE_PIECES);
+	if (count > WRITE_PIECES)
+		count = WRITE_PIECES;
+	for (i = 0; i < count; i++) {
+		iov[i].iov_base = pieces[i].iov_base;
+		iov[i].iov_len = pieces[i].iov_len;
+	}
+	msg.msg_iovlen = (size_t)count;
+	do
+		n = sendmsg(client->fd, &msg, MSG_NOSIGNAL | MSG_DONTWAIT);
+	while (n < 0 && errno == EINTR);
+	return n < 0 ? -errno : n;
+}
+
+/* Write what the kernel takes, and watch that it takes something. */
+static void
+flush(struct client *client)
+{
+	bool has_progressed = false;
+	ssize_t n = 0;
+
+	while (evbuffer_get_length(client->out) > 0) {
+		n = write_some(client);
+		if (n < 0)
+			break;
+		has_progressed = true;
+		(void)evbuffer_drain(client->out, (size_t)n);
+		client->written += (uint64_t)n;
+	}
+	if (n < 0 && n != -EAGAIN)
+		break_output(client);
+	report_marks(client, true);
+	if (evbuffer_get_length(client->out) == 0) {
+		loop_timer_stop(client->stall_timer);
+		client->is_stalling = false;
+	} else if (has_progressed || !client->is_stalling) {
+		loop_timer_start(client->stall_timer, client->config->stall_ms);
+		client->is_stalling = true;
+	}
+}
+
+static void
+free_bytes(const void *data, size_t len, void *bytes)
+{
+	(void)data;
+	(void)len;
+	free(bytes);
+}
+
+int
+client_send(struct client *client, char *bytes, size_t len, client_written_fn fn,
+    void *arg)
+{
+	struct mark *mark = NULL;
+	int rc = -EPIPE;
+
+	if (client->is_broken || client->is_doomed)
+		goto fail;
+	if (evbuffer_get_length(client->out) > CLIENT_DROP_BYTES) {
+		log_notice("control", "pid=%ld dropped: it leaves its replies unread",
+		    (long)client->pid);
+		client_drop(client);
+		goto fail;
+	}
+	rc = -ENOMEM;
+	if (fn) {
+		mark = malloc(sizeof(*mark));
+		if (!mark)
+			goto fail;
+		*mark =
+		    (struct mark){ .end = client->queued + len, .fn = fn, .arg = arg };
+	}
+	if (evbuffer_add_reference(client->out, bytes, len, free_bytes, bytes) < 0)
+		goto fail;
+	client->queued += len;
+	if (mark)
+		STAILQ_INSERT_TAIL(&client->marks, mark, link);
+	loop_defer(client->config->loop, &client->work);
+	return 0;
+
+fail:
+	free(mark);
+	free(bytes);
+	return rc;
+}
+
+void
+client_drop(struct client *client)
+{
+	client->is_doomed = true;
+	loop_defer(client->config->loop, &client->work);
+}
+
+void
+client_hold(struct client *client)
+{
+	client->holds++;
+}
+
+void
+client_release(struct client *client)
+{
+	client->holds--;
+	loop_defer(client->config->loop, &client->work);
+}
+
+size_t
+client_unsent(const struct client *client)
+{
+	return evbuffer_get_length(client->out);
+}
+
+/* ---- input ---- */
+
+static bool
+is_paused(const struct client *client)
+{
+	return client_unsent(client) > CLIENT_PAUSE_BYTES;
+}
+
+/* Read once. false: there is nothing more to read for now. */
+static bool
+read_some(struct client *client)
+{
+	char bytes[READ_SIZE];
+	ssize_t n;
+
+	do
+		n = recv(client->fd, bytes, sizeof(bytes), MSG_DONTWAIT);
+	while (n < 0 && errno == EINTR);
+	if (n < 0 && errno == EAGAIN)
+		return false;
+	if (n <= 0) {
+		/* What it had asked before it was gone is served all the same. */
+		if (n < 0)
+			break_output(client);
+		client->at_eof = true;
+		return true;
+	}
+	if (frame_append(client->in, bytes, (size_t)n) < 0) {
+		log_warning("control", "pid=%ld dropped: no memory for its request",
+		    (long)client->pid);
+		client->is_doomed = true;
+		return false;
+	}
+	return true;
+}
+
+/* Serve what has come, as far as the budgets go. */
+static void
+serve(struct client *client)
+{
+	const struct client_hooks *hooks = &client->config->hooks;
+	unsigned int lines = LINE_BUDGET, reads = READ_BUDGET;
+	size_t len;
+	char *line;
+
+	while (!client->is_served && !client->is_doomed && !is_paused(client)) {
+		enum frame_result result;
+
+		if (lines == 0 || reads == 0) {
+			loop_defer(client->config->loop, &client->work);
+			return;
+		}
+		result = client->at_eof ? frame_finish(client->in, &line, &len)
+					: frame_next(client->in, &line, &len);
+		switch (result) {
+		case FRAME_LINE:
+			lines--;
+			hooks->on_line(client->user, line, len);
+			break;
+		case FRAME_TOO_LARGE:
+			lines--;
+			hooks->on_too_large(client->user, len);
+			break;
+		case FRAME_MORE:
+			reads--;
+			if (client->at_eof)
+				client->is_served = true;
+			else if (!read_some(client))
+				return;
+			break;
+		}
+	}
+}
+
+/* ---- the whole ---- */
+
+/* Whether both directions are closed at the other end. */
+static bool
+is_hung_up(const struct client *client)
+{
+	struct pollfd pfd = { .fd = client->fd };
+
+	return poll(&pfd, 1, 0) > 0 && pfd.revents & (POLLHUP | POLLERR);
+}
+
+static void
+free_memory(void *arg)
+{
+	struct client *client = arg;
+
+	frame_free(client->in);
+	if (client->out)
+		evbuffer_free(client->out);
+	loop_timer_free(client->stall_timer);
+	free(client);
+}
+
+static void
+end(struct client *client, bool dropped)
+{
+	loop_defer_cancel(client->config->loop, &client->work);
+	loop_timer_stop(client->stall_timer);
+	if (client->armed)
+		(void)event_del(&client->event); /* fails for no event of ours */
+	client->armed = 0;
+	break_output(client);
+	client->config->hooks.on_close(client->user);
+	(void)close(client->fd);
+	client->config->on_gone(client->config->gone_arg, client, dropped);
+	/* on_close() may have asked for more work. */
+	loop_defer_cancel(client->config->loop, &client->work);
+	loop_defer(client->config->loop, &client->destroy);
+}
+
+static void client_work(void *arg);
+
+static void
+on_event(evutil_socket_t fd, short what, void *arg)
+{
+	struct client *client = arg;
+
+	(void)fd;
+	(void)what;
+	loop_serving(client->config->loop);
+	client_work(client);
+}
+
+/*
+ * Wait for what can go on. After the end of its requests the descriptor would stay
+ * readable for ever; then only edges count, by which its complete end shows as well.
+ */
+static int
+arm(struct client *client)
+{
+	short wanted = EV_PERSIST;
+
+	if (client->at_eof) {
+		wanted |= EV_WRITE | EV_ET;
+	} else {
+		if (!is_paused(client))
+			wanted |= EV_READ;
+		if (client_unsent(client) > 0)
+			wanted |= EV_WRITE;
+	}
+	if (wanted == client->armed)
+		return 0;
+	if (client->armed)
+		(void)event_del(&client->event); /* fails for no event of ours */
+	client->armed = 0;
+	if (event_assign(&client->event, loop_base(client->config->loop), client->fd,
+		wanted, on_event, client) < 0 ||
+	    event_add(&client->event, NULL) < 0)
+		return -ENOMEM;
+	client->armed = wanted;
+	return 0;
+}
+
+/* Everything there is to do for a client at the moment. */
+static void
+client_work(void *arg)
+{
+	struct client *client = arg;
+
+	flush(client);
+	serve(client);
+	flush(client);
+	if (client->is_doomed)
+		end(client, true);
+	else if (client->is_served && client_unsent(client) == 0 &&
+	    (client->holds == 0 || client->is_broken))
+		end(client, false);
+	else if (client->is_served && is_hung_up(client))
+		end(client, false);
+	else if (arm(client) < 0)
+		end(client, true);
+}
+
+/*
+ * Nothing was written for long. A socket becomes writable only when most of it was
+ * read, so a slow reader shows by trying.
+ */
+static void
+on_stall(void *arg)
+{
+	struct client *client = arg;
+	const uint64_t before = client->written;
+
+	flush(client);
+	if (client->written != before || client_unsent(client) == 0) {
+		client_work(client);
+		return;
+	}
+	log_notice("control", "pid=%ld dropped: it read nothing for %u ms",
+	    (long)client->pid, client->config->stall_ms);
+	end(client, true);
+}
+
+/* Tell the user of clients that one came. */
+static int
+introduce(struct client *client)
+{
+	const struct client_hooks *hooks = &client->config->hooks;
+	struct client_peer peer;
+	int rc = control_peer_read(client->fd, &peer);
+
+	if (rc < 0)
+		return rc;
+	client->pid = peer.pid;
+	client->user = hooks->on_open(hooks->arg, client, &peer);
+	control_peer_fini(&peer);
+	return client->user ? 0 : -ECONNREFUSED;
+}
+
+int
+client_new(const struct client_config *config, int fd, struct client **out)
+{
+	struct client *client = calloc(1, sizeof(*client));
+	int rc = -ENOMEM;
+
+	if (!client) {
+		(void)close(fd);
+		return rc;
+	}
+	client->config = config;
+	client->fd = fd;
+	client->work = (struct loop_deferred){ .fn = client_work, .arg = client };
+	client->destroy = (struct loop_deferred){ .fn = free_memory, .arg = client };
+	STAILQ_INIT(&client->marks);
+	client->out = evbuffer_new();
+	if (!client->out || frame_new(config->max_request, &client->in) < 0 ||
+	    loop_timer_new(config->loop, on_stall, client, &client->stall_timer) < 0)
+		goto fail;
+	rc = arm(client);
+	if (rc < 0)
+		goto fail;
+	rc = introduce(client);
+	if (rc < 0)
+		goto fail;
+	*out = client;
+	return 0;
+
+fail:
+	loop_defer_cancel(config->loop, &client->work);
+	if (client->armed)
+		(void)event_del(&client->event); /* fails for no event of ours */
+	report_marks(client, false);
+	(void)close(fd);
+	free_memory(client);
+	return rc;
+}
+
+void
+client_close(struct client *client)
+{
+	flush(client);
+	end(client, false);
+}

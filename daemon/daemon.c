@@ -1,0 +1,323 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The composition root: build, run, drain, tear down in the reverse order. */
+#include <config.h>
+
+#include "daemon/daemon.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#include "daemon/access.h"
+#include "daemon/control.h"
+#include "daemon/engine.h"
+#include "daemon/loop.h"
+#include "daemon/notify.h"
+#include "daemon/rpc.h"
+#include "lib/core/log.h"
+#include "lib/core/usock.h"
+
+#define STOP_MAX_MS    4500u /* from the wish to stop to the end */
+#define LINGER_STEP_MS 10    /* between looks at whether all replies were read */
+#define LINGER_STEPS   30
+
+struct daemon {
+	const struct settings *settings;
+	struct loop *loop;
+	struct loop_timer *deadline;
+	struct loop_timer *linger;
+	struct usock_listener listener; /* fd -1: none yet */
+	struct access *access;
+	struct rpc *rpc;
+	struct engine *engine;
+	struct control *control;
+	struct notify *notify;
+	struct loop_deferred stop;   /* begin_stop(), from within a call */
+	struct loop_deferred finish; /* finish(), likewise */
+	unsigned int linger_steps;
+	bool is_stopping;
+};
+
+/* ---- the end ---- */
+
+static void
+begin_stop(void *arg)
+{
+	struct daemon *daemon = arg;
+
+	if (daemon->is_stopping)
+		return;
+	daemon->is_stopping = true;
+	log_notice("daemon", "stopping");
+	notify_stopping();
+	notify_status("stopping");
+	rpc_begin_stop(daemon->rpc);
+	loop_timer_start(daemon->deadline, STOP_MAX_MS);
+	engine_stop(daemon->engine);
+}
+
+/* Nothing happens any more: see that the last replies are read, and leave. */
+static void
+on_linger(void *arg)
+{
+	struct daemon *daemon = arg;
+
+	if (control_is_drained(daemon->control) ||
+	    ++daemon->linger_steps > LINGER_STEPS)
+		loop_stop(daemon->loop);
+	else
+		loop_timer_start(daemon->linger, LINGER_STEP_MS);
+}
+
+static void
+finish(void *arg)
+{
+	struct daemon *daemon = arg;
+
+	rpc_end_calls(daemon->rpc);
+	loop_timer_start(daemon->linger, 0);
+}
+
+static void
+on_deadline(void *arg)
+{
+	struct daemon *daemon = arg;
+
+	log_warning("daemon", "not drained after %u ms: leaving all the same",
+	    STOP_MAX_MS);
+	loop_stop(daemon->loop);
+}
+
+static void
+on_stop_signal(void *arg)
+{
+	struct daemon *daemon = arg;
+
+	if (daemon->is_stopping) {
+		log_notice("daemon", "second signal: leaving at once");
+		loop_stop(daemon->loop);
+	} else {
+		begin_stop(daemon);
+	}
+}
+
+static void
+on_stop_call(void *arg)
+{
+	struct daemon *daemon = arg;
+
+	loop_defer(daemon->loop, &daemon->stop);
+}
+
+/* ---- what the engine says ---- */
+
+static void
+on_ready(void *arg)
+{
+	struct daemon *daemon = arg;
+
+	rpc_messages_ready(daemon->rpc);
+}
+
+static void
+on_stopped(void *arg)
+{
+	struct daemon *daemon = arg;
+
+	loop_defer(daemon->loop, &daemon->finish);
+}
+
+/* Say where the engine stands, in the log and to the service manager. */
+static void
+on_state(void *arg)
+{
+	struct daemon *daemon = arg;
+	const char *state, *reason, *device;
+
+	if (!daemon->engine)
+		return; /* it is being made: the first line says it */
+	state = engine_state_name(engine_state(daemon->engine));
+	reason = engine_reason(daemon->engine);
+	device = engine_device(daemon->engine);
+	log_notice("daemon", "state=%s%s%s%s%s", state,
+	    device[0] != '\0' ? " device=" : "", device,
+	    reason[0] != '\0' ? " reason=" : "", reason);
+	if (!daemon->is_stopping)
+		notify_status("%s%s%s", state, reason[0] != '\0' ? ": " : "", reason);
+}
+
+/* ---- the beginning, in order ---- */
+
+static int
+make_loop(struct daemon *daemon, struct err *err)
+{
+	int rc = loop_new(&daemon->loop, err);
+
+	if (rc < 0)
+		return rc;
+	if (loop_timer_new(daemon->loop, on_deadline, daemon, &daemon->deadline) < 0 ||
+	    loop_timer_new(daemon->loop, on_linger, daemon, &daemon->linger) < 0 ||
+	    loop_on_signal(daemon->loop, SIGTERM, on_stop_signal, daemon) < 0 ||
+	    loop_on_signal(daemon->loop, SIGINT, on_stop_signal, daemon) < 0)
+		return err_set(err, ERR_INTERNAL_ERROR, ENOMEM, "out of memory");
+	return 0;
+}
+
+/* The control socket comes early: it tells whether another daemon runs. */
+static int
+make_listener(struct daemon *daemon, struct err *err)
+{
+	const struct settings *settings = daemon->settings;
+	pid_t owner = 0;
+	int fd, rc;
+
+	rc = notify_take_socket(&fd, err);
+	if (rc < 0)
+		return rc;
+	if (fd >= 0) {
+		daemon->listener = (struct usock_listener){ .fd = fd, .lock_fd = -1 };
+		return 0;
+	}
+	rc = usock_listen(settings->control_socket, (mode_t)settings->control_mode,
+	    &daemon->listener, &owner, err);
+	if (rc < 0) {
+		daemon->listener.fd = -1;
+		if (rc == -EEXIST && owner > 0)
+			rc = err_set(err, ERR_ALREADY_EXISTS, 0,
+			    "already running, pid %ld", (long)owner);
+	}
+	return rc;
+}
+
+/* The group of the socket's file, be it ours or handed over. */
+static gid_t
+socket_group(int fd)
+{
+	struct sockaddr_un addr = { 0 };
+	socklen_t len = sizeof(addr) - 1; /* leaves a NUL after the path */
+	struct stat st;
+
+	if (getsockname(fd, (struct sockaddr *)&addr, &len) < 0 ||
+	    addr.sun_path[0] == '\0' || stat(addr.sun_path, &st) < 0)
+		return ACCESS_NO_GROUP;
+	return st.st_gid;
+}
+
+static int
+make_rpc(struct daemon *daemon, struct err *err)
+{
+	const struct rpc_config config = { .loop = daemon->loop,
+		.settings = daemon->settings,
+		.access = daemon->access,
+		.stop = on_stop_call,
+		.stop_arg = daemon };
+
+	return rpc_new(&config, &daemon->rpc, err);
+}
+
+static int
+make_engine(struct daemon *daemon, struct err *err)
+{
+	const struct engine_hooks hooks = { .arg = daemon,
+		.ready = on_ready,
+		.state = on_state,
+		.stopped = on_stopped };
+
+	return engine_new(daemon->loop, daemon->settings, &hooks, &daemon->engine, err);
+}
+
+static int
+make_control(struct daemon *daemon, struct err *err)
+{
+	const struct settings *settings = daemon->settings;
+	const struct control_config config = { .listen_fd = daemon->listener.fd,
+		.max_clients = settings->control_max_clients,
+		.max_request = settings->control_max_request,
+		.refusal = rpc_refusal(daemon->rpc),
+		.hooks = rpc_hooks(daemon->rpc) };
+	int rc = control_new(daemon->loop, &config, &daemon->control, err);
+
+	if (rc == 0)
+		rpc_attach(daemon->rpc, daemon->engine, daemon->control);
+	return rc;
+}
+
+static int
+build(struct daemon *daemon, struct err *err)
+{
+	int rc;
+
+	rc = make_loop(daemon, err);
+	if (rc == 0)
+		rc = make_listener(daemon, err);
+	if (rc == 0)
+		rc = access_new(daemon->settings, socket_group(daemon->listener.fd),
+		    &daemon->access, err);
+	if (rc == 0)
+		rc = make_rpc(daemon, err);
+	if (rc == 0)
+		rc = make_engine(daemon, err);
+	if (rc == 0)
+		rc = make_control(daemon, err);
+	if (rc == 0 && notify_new(daemon->loop, &daemon->notify) < 0)
+		rc = err_set(err, ERR_INTERNAL_ERROR, ENOMEM, "out of memory");
+	return rc;
+}
+
+int
+daemon_new(const struct settings *settings, struct daemon **out, struct err *err)
+{
+	struct daemon *daemon = calloc(1, sizeof(*daemon));
+	int rc;
+
+	if (!daemon)
+		return err_set(err, ERR_INTERNAL_ERROR, ENOMEM, "out of memory");
+	daemon->settings = settings;
+	daemon->listener.fd = -1;
+	daemon->stop = (struct loop_deferred){ .fn = begin_stop, .arg = daemon };
+	daemon->finish = (struct loop_deferred){ .fn = finish, .arg = daemon };
+	rc = build(daemon, err);
+	if (rc < 0) {
+		daemon_free(daemon);
+		return rc;
+	}
+	*out = daemon;
+	return 0;
+}
+
+int
+daemon_run(struct daemon *daemon)
+{
+	log_notice("daemon", "version=%s socket=%s", PACKAGE_VERSION,
+	    daemon->listener.path[0] != '\0' ? daemon->listener.path : "handed over");
+	on_state(daemon);
+	notify_ready();
+	return loop_run(daemon->loop);
+}
+
+void
+daemon_free(struct daemon *daemon)
+{
+	if (!daemon)
+		return;
+	if (daemon->loop) {
+		loop_defer_cancel(daemon->loop, &daemon->stop);
+		loop_defer_cancel(daemon->loop, &daemon->finish);
+	}
+	notify_free(daemon->notify);
+	control_free(daemon->control);
+	engine_free(daemon->engine);
+	rpc_free(daemon->rpc);
+	access_free(daemon->access);
+	if (daemon->listener.fd >= 0)
+		usock_listener_close(&daemon->listener);
+	loop_timer_free(daemon->linger);
+	loop_timer_free(daemon->deadline);
+	loop_free(daemon->loop);
+	free(daemon);
+}

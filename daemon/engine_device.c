@@ -1,0 +1,305 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The engine's device side: open all in order, feed events in, let go in reverse order.
+ */
+#include <config.h>
+
+#include <errno.h>
+#include <fcntl.h>
+
+#include "daemon/engine_impl.h"
+#include "daemon/rpma_err.h"
+#include "lib/core/addr.h"
+#include "lib/core/log.h"
+#include "lib/rpma/librpma.h"
+
+#define CM_EVENTS_A_TURN    64
+#define ASYNC_EVENTS_A_TURN 16
+#define LAST_DRAINS         64 /* turns of the queues when the device is let go */
+
+static void
+on_recv_ready(void *arg)
+{
+	struct engine *engine = arg;
+	enum cq_result result = cq_drain(&engine->recv_cq, CQ_EVENT);
+
+	if (result == CQ_DEAD) {
+		engine->is_device_lost = true;
+		engine->lost_reason = "error:CQ_FATAL";
+	} else if (result == CQ_MORE) {
+		engine->wants_drain = true;
+	}
+	engine_kick(engine);
+}
+
+static void
+on_send_ready(void *arg)
+{
+	struct engine *engine = arg;
+	enum cq_result result = cq_drain(sender_cq(engine->sender), CQ_EVENT);
+
+	if (result == CQ_DEAD) {
+		engine->is_device_lost = true;
+		engine->lost_reason = "error:CQ_FATAL";
+	} else if (result == CQ_MORE) {
+		engine->wants_drain = true;
+	}
+	engine_kick(engine);
+}
+
+static void
+on_cm_event(struct engine *engine, struct rpma_cm_event *event)
+{
+	struct listener *listener;
+
+	switch (event->kind) {
+	case RPMA_CM_REQUEST:
+		listener = listener_by_ep(&engine->listeners, event->ep);
+		if (listener)
+			listener->info.requests++;
+		if (conns_request(&engine->conns, event->req,
+			listener ? listener->info.id : 0) &&
+		    listener)
+			listener->info.accepted++;
+		return;
+	case RPMA_CM_DEVICE_REMOVED:
+		engine->is_device_lost = true;
+		engine->lost_reason = "device_gone";
+		engine_kick(engine);
+		return;
+	case RPMA_CM_OTHER:
+		engine->unknown_events++;
+		return;
+	case RPMA_CM_ESTABLISHED:
+	case RPMA_CM_CLOSED:
+	case RPMA_CM_LOST:
+	case RPMA_CM_REJECTED:
+	case RPMA_CM_UNREACHABLE:
+	case RPMA_CM_UNRESOLVED:
+		if (event->conn)
+			conns_event(&engine->conns, event);
+		return;
+	}
+}
+
+static void
+on_cm_ready(void *arg)
+{
+	struct engine *engine = arg;
+	struct rpma_cm_event event;
+	unsigned int i;
+
+	for (i = 0; i < CM_EVENTS_A_TURN; i++) {
+		int rc = rpma_cm_next_event(engine->cm, &event);
+
+		if (rc == RPMA_E_NO_EVENT)
+			return;
+		if (rc == 0) {
+			on_cm_event(engine, &event);
+		} else if (rc != RPMA_E_NOMEM) {
+			engine->is_device_lost = true;
+			engine->lost_reason = "error:CM_FATAL";
+			engine_kick(engine);
+			return;
+		}
+	}
+}
+
+static void
+on_async_event(struct engine *engine, const struct device_event *event)
+{
+	const char *name = device_name(engine->device);
+
+	switch (event->kind) {
+	case DEVICE_EVENT_LAST_WQE:
+		conns_last_wqe(&engine->conns, event->qp_num);
+		return;
+	case DEVICE_EVENT_QP_FATAL:
+		conns_qp_fatal(&engine->conns, event->qp_num);
+		return;
+	case DEVICE_EVENT_QUEUE_FATAL:
+		log_error("device", "%s: a queue is dead; all queues are made anew",
+		    name);
+		engine->is_device_lost = true;
+		engine->lost_reason = "error:QUEUE_FATAL";
+		break;
+	case DEVICE_EVENT_FATAL:
+		engine->is_device_lost = true;
+		engine->lost_reason = "device_gone";
+		break;
+	case DEVICE_EVENT_PORT_UP:
+		log_notice("device", "%s: port %u is active", name, event->port);
+		return;
+	case DEVICE_EVENT_PORT_DOWN:
+		log_warning("device", "%s: port %u is down", name, event->port);
+		return;
+	case DEVICE_EVENT_NONE:
+	case DEVICE_EVENT_OTHER:
+		return;
+	}
+	engine_kick(engine);
+}
+
+static void
+on_async_ready(void *arg)
+{
+	struct engine *engine = arg;
+	struct device_event event;
+	unsigned int i;
+
+	for (i = 0; i < ASYNC_EVENTS_A_TURN && !engine->is_device_lost; i++) {
+		device_next_event(engine->device, &event);
+		if (event.kind == DEVICE_EVENT_NONE)
+			return;
+		on_async_event(engine, &event);
+	}
+}
+
+static int
+watch_fds(struct engine *engine, struct err *err)
+{
+	int cm_fd = -1;
+	int rc;
+
+	/* NULL arguments alone could make this fail. */
+	(void)rpma_cm_get_fd(engine->cm, &cm_fd);
+	rc = loop_fd_new(engine->loop, engine->recv_cq.fd, on_recv_ready, engine,
+	    &engine->recv_fd);
+	if (rc == 0)
+		rc = loop_fd_new(engine->loop, sender_cq(engine->sender)->fd,
+		    on_send_ready, engine, &engine->send_fd);
+	if (rc == 0)
+		rc = loop_fd_new(engine->loop, cm_fd, on_cm_ready, engine,
+		    &engine->cm_fd);
+	if (rc == 0)
+		rc = loop_fd_new(engine->loop, device_async_fd(engine->device),
+		    on_async_ready, engine, &engine->async_fd);
+	if (rc != 0)
+		return err_set(err, ERR_INTERNAL_ERROR, -rc, "cannot watch the device");
+	return 0;
+}
+
+/* The device by its name, or the one behind the first listen address that leads to one.
+ */
+static int
+open_device(struct engine *engine, struct err *err)
+{
+	struct err later;
+	size_t i;
+	int rc;
+
+	if (engine->settings->device[0])
+		return device_open_by_name(engine->settings->device, &engine->device,
+		    err);
+	rc = device_open_by_addr(&engine->listeners.list[0].wanted, &engine->device,
+	    err);
+	for (i = 1; rc != 0 && i < engine->listeners.count; i++)
+		if (device_open_by_addr(&engine->listeners.list[i].wanted,
+			&engine->device, &later) == 0)
+			rc = 0;
+	return rc;
+}
+
+static int
+open_all(struct engine *engine, struct err *err)
+{
+	int rc = open_device(engine, err);
+
+	if (rc == 0)
+		rc = srq_open(engine->srq, engine->device, err);
+	if (rc == 0)
+		rc = cq_open(&engine->recv_cq, srq_rcq(engine->srq), err);
+	if (rc == 0)
+		rc = sender_open(engine->sender, engine->device, err);
+	if (rc == 0) {
+		rc = rpma_cm_new(&engine->cm);
+		if (rc != 0)
+			rc = rpma_err_set(err, rc,
+			    "cannot make a channel for connections");
+	}
+	if (rc == 0)
+		rc = conns_open(&engine->conns, engine->device, engine->cm, engine->srq,
+		    engine->sender, err);
+	if (rc == 0)
+		rc = watch_fds(engine, err);
+	if (rc == 0)
+		rc = engine_listeners_up(engine, false, err);
+	return rc;
+}
+
+int
+engine_up(struct engine *engine, struct err *err)
+{
+	int rc = open_all(engine, err);
+
+	if (rc != 0) {
+		engine_down(engine, "shutdown", false);
+		return rc;
+	}
+	engine->is_device_lost = false;
+	log_notice("engine", "device %s is open", device_name(engine->device));
+	engine_set_state(engine, ENGINE_RUNNING, "");
+	engine_kick(engine);
+	return 0;
+}
+
+int
+engine_listeners_up(struct engine *engine, bool is_retry, struct err *err)
+{
+	char text[ADDR_TEXT_MAX];
+	struct err one;
+	size_t i;
+
+	for (i = 0; i < engine->listeners.count; i++) {
+		struct listener *listener = &engine->listeners.list[i];
+		int rc;
+
+		if (listener->ep)
+			continue;
+		rc = listener_up(listener, engine->cm, engine->device, &one);
+		if (rc == 0) {
+			log_notice("listener", "%llu: listening at %s",
+			    (unsigned long long)listener->info.id,
+			    addr_format(&listener->info.addr, text, sizeof(text)));
+		} else if (one.code != ERR_ADDR_NOT_RDMA) {
+			if (err)
+				*err = one;
+			return rc;
+		} else if (!is_retry) {
+			log_warning("listener", "%llu: %s; %s; it is tried again",
+			    (unsigned long long)listener->info.id, one.text, one.hint);
+		}
+	}
+	return 0;
+}
+
+void
+engine_down(struct engine *engine, const char *reason, bool release)
+{
+	unsigned int i;
+	size_t l;
+
+	if (engine->conns.device)
+		conns_close_all(&engine->conns, reason);
+	for (i = 0; i < LAST_DRAINS; i++)
+		if (cq_drain(&engine->recv_cq, CQ_DRAIN) != CQ_MORE)
+			break;
+	if (engine->sender)
+		(void)cq_drain(sender_cq(engine->sender), CQ_DRAIN);
+	if (engine->is_init)
+		conns_shut(&engine->conns, reason);
+	for (l = 0; l < engine->listeners.count; l++)
+		listener_down(&engine->listeners.list[l]);
+	loop_fd_free(engine->recv_fd);
+	loop_fd_free(engine->send_fd);
+	loop_fd_free(engine->cm_fd);
+	loop_fd_free(engine->async_fd);
+	engine->recv_fd = engine->send_fd = engine->cm_fd = engine->async_fd = NULL;
+	engine->recv_cq.rpma = NULL;
+	(void)rpma_cm_delete(&engine->cm);
+	if (engine->sender)
+		sender_close(engine->sender);
+	if (engine->srq)
+		srq_close(engine->srq);
+	device_close(engine->device, release);
+	engine->device = NULL;
+}

@@ -1,0 +1,93 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What the files of the engine share. */
+#ifndef RPMAD_DAEMON_ENGINE_IMPL_H
+#define RPMAD_DAEMON_ENGINE_IMPL_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "daemon/conns.h"
+#include "daemon/cq.h"
+#include "daemon/device.h"
+#include "daemon/engine.h"
+#include "daemon/ledger.h"
+#include "daemon/listeners.h"
+#include "daemon/loop.h"
+#include "daemon/named_count.h"
+#include "daemon/region.h"
+#include "daemon/sender.h"
+#include "daemon/settings.h"
+#include "daemon/srq.h"
+
+struct ibv_wc;
+struct rpma_cm;
+
+#define EMPTY_WINDOW_S 60u /* how far back "in the last minute" looks */
+
+struct engine {
+	struct loop *loop;
+	const struct settings *settings;
+	struct engine_hooks hooks;
+	enum engine_state state;
+	char reason[sizeof(((struct err *)0)->text)];
+
+	/* for the engine's life */
+	struct region pool;
+	struct region ledger_memory;
+	struct ledger *ledger;
+	struct srq *srq;
+	struct sender *sender;
+	struct conns conns;
+	struct listeners listeners;
+	struct cq recv_cq;
+	struct loop_timer *tick;
+	struct loop_deferred work;
+
+	/* while a device is open */
+	struct device *device;
+	struct rpma_cm *cm;
+	struct loop_fd *recv_fd, *send_fd, *cm_fd, *async_fd;
+
+	bool is_init;        /* conns is initialised */
+	bool wants_drain;    /* read both completion queues on the next turn */
+	bool wants_ready;    /* tell the owner that messages are ready */
+	bool is_device_lost; /* take the device down on the next turn */
+	bool is_stopped_told;
+	bool is_refill_failing;
+	const char *lost_reason; /* close reason of the connections then */
+	uint64_t tick_due_ns;    /* 0: the timer is not running */
+	uint64_t second_ns;      /* when the once-a-second work is due */
+	uint64_t retry_ns;       /* when to look for the device again */
+	uint64_t retry_delay_ns;
+	uint64_t stop_deadline_ns;
+	uint64_t empty_samples[EMPTY_WINDOW_S]; /* empty_ns, once a second */
+	unsigned int sample;
+
+	/* counters */
+	uint64_t messages, bytes, imms, polled, redelivered, acked, nacked, expired;
+	uint64_t auto_acked, flushed, dropped, unknown_events;
+	struct named_counts recv_errors;
+};
+
+/* A completion of the receive queue; arg is the engine. */
+void engine_on_recv_wc(void *arg, const struct ibv_wc *wc);
+
+/* Have the deferred work done on the next turn. */
+void engine_kick(struct engine *engine);
+/* Free slots were made: refill and tell. */
+void engine_slots_freed(struct engine *engine);
+
+/*
+ * Open the device and all that needs it.
+ * return   0; ERR_ADDR_NOT_RDMA or ERR_DEVICE_GONE: it is not there; other errors: it
+ * cannot be used. All is closed again then.
+ */
+int engine_up(struct engine *engine, struct err *err);
+/* Let the device go: connections end with that reason, posted slots are free again. */
+void engine_down(struct engine *engine, const char *reason, bool release);
+/* Bring wanted listeners up. return 0; errors other than ERR_ADDR_NOT_RDMA */
+int engine_listeners_up(struct engine *engine, bool is_retry, struct err *err);
+void engine_set_state(struct engine *engine, enum engine_state state,
+    const char *reason);
+
+#endif

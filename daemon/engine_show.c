@@ -1,0 +1,163 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What the engine shows: counters, sizes, and sentences for a person. */
+#include <config.h>
+
+#include <stdio.h>
+#include <string.h>
+
+#include "daemon/engine_impl.h"
+
+static void
+show_srq_and_sends(const struct engine *engine, struct engine_stats *out)
+{
+	struct sender_stats sends;
+	struct srq_stats srq;
+
+	srq_get_stats(engine->srq, loop_now_ns(), &srq);
+	out->posted = srq.posted;
+	out->refills = srq.refills;
+	out->post_failures = srq.post_failures;
+	out->times_low = srq.times_low;
+	out->times_empty = srq.times_empty;
+	out->empty_ns = srq.empty_ns;
+	out->is_empty = srq.is_empty;
+	sender_get_stats(engine->sender, &sends);
+	out->send_free = sends.free;
+	out->send_total = sends.total;
+	out->sent = sends.messages;
+	out->sent_bytes = sends.bytes;
+	out->send_failures = sends.failures;
+	out->registered_bytes =
+	    srq_registered_bytes(engine->srq) + sends.registered_bytes;
+	out->memlock_limit_bytes = memory_lock_limit();
+}
+
+static void
+show_conns(const struct conns *conns, struct engine_stats *out)
+{
+	out->late = conns->late;
+	out->requests = conns->requests;
+	out->accepted = conns->accepted;
+	out->established = conns->established_total;
+	out->opened = conns->opened;
+	out->closed = conns->table.closed_total;
+	out->conns = conns->table.count;
+	memcpy(out->rejected, conns->rejected.list, sizeof(out->rejected));
+	out->rejected_count = conns->rejected.count;
+	memcpy(out->closes, conns->closes.list, sizeof(out->closes));
+	out->close_count = conns->closes.count;
+}
+
+void
+engine_stats(const struct engine *engine, struct engine_stats *out)
+{
+	const struct cq_stats *cq = &engine->recv_cq.stats;
+	struct srq_info info;
+
+	memset(out, 0, sizeof(*out));
+	ledger_counts(engine->ledger, &out->slots);
+	show_srq_and_sends(engine, out);
+	show_conns(&engine->conns, out);
+	srq_get_info(engine->srq, &info);
+	out->messages = engine->messages;
+	out->bytes = engine->bytes;
+	out->imms = engine->imms;
+	out->polled = engine->polled;
+	out->redelivered = engine->redelivered;
+	out->acked = engine->acked;
+	out->nacked = engine->nacked;
+	out->expired = engine->expired;
+	out->auto_acked = engine->auto_acked;
+	out->flushed = engine->flushed;
+	out->dropped = engine->dropped;
+	memcpy(out->recv_errors, engine->recv_errors.list, sizeof(out->recv_errors));
+	out->recv_error_count = engine->recv_errors.count;
+	out->cq_size = info.cq_asked;
+	out->cq_events = cq->events;
+	out->cq_empty_wakeups = cq->empty_wakeups;
+	out->cq_late = cq->late;
+	out->cq_batch_max = cq->batch_max;
+	out->unknown_events = engine->unknown_events;
+	out->listeners = (uint32_t)engine->listeners.count;
+}
+
+void
+engine_srq_info(const struct engine *engine, struct srq_info *out)
+{
+	srq_get_info(engine->srq, out);
+}
+
+bool
+engine_device_limits(const struct engine *engine, struct device_limits *out)
+{
+	if (!engine->device)
+		return false;
+	device_get_limits(engine->device, out);
+	return true;
+}
+
+/* How long the queue was empty within the last minute. */
+static uint64_t
+empty_lately_ns(const struct engine *engine, const struct srq_stats *stats)
+{
+	uint64_t then = 0;
+
+	if (engine->sample >= EMPTY_WINDOW_S)
+		then = engine->empty_samples[engine->sample % EMPTY_WINDOW_S];
+	return stats->empty_ns - then;
+}
+
+static void
+warn_empty(const struct engine *engine, void (*fn)(void *arg, const char *sentence),
+    void *arg)
+{
+	bool is_manual = engine->settings->refill == REFILL_MANUAL;
+	struct ledger_counts counts;
+	struct srq_stats stats;
+	char text[256];
+	uint64_t ns;
+
+	srq_get_stats(engine->srq, loop_now_ns(), &stats);
+	ledger_counts(engine->ledger, &counts);
+	ns = empty_lately_ns(engine, &stats);
+	if (engine->state != ENGINE_RUNNING || engine->conns.established == 0 ||
+	    ns < 100000000u)
+		return;
+	(void)snprintf(text, sizeof(text),
+	    "SRQ %sempty %llu.%llu s in the last minute, senders wait meanwhile: %s",
+	    stats.is_empty ? "is empty now, was " : "",
+	    (unsigned long long)(ns / 1000000000),
+	    (unsigned long long)(ns / 100000000 % 10),
+	    is_manual && counts.free > 0 ? "post more (rpmactl post)"
+					 : "raise pool.slots or acknowledge faster");
+	fn(arg, text);
+}
+
+void
+engine_warnings(const struct engine *engine,
+    void (*fn)(void *arg, const char *sentence), void *arg)
+{
+	char text[256];
+	size_t i;
+
+	warn_empty(engine, fn, arg);
+	if (engine->is_refill_failing)
+		fn(arg, "the provider refuses to take receives: see the log");
+	for (i = 0; engine->device && i < engine->listeners.count; i++) {
+		const struct listener_info *info = &engine->listeners.list[i].info;
+
+		if (info->is_up || engine->state != ENGINE_RUNNING)
+			continue;
+		(void)snprintf(text, sizeof(text),
+		    "listener %llu is down: its address leads to no RDMA device",
+		    (unsigned long long)info->id);
+		fn(arg, text);
+	}
+	if (engine->dropped > 0) {
+		(void)snprintf(text, sizeof(text),
+		    "%llu completions named no posted slot and were dropped: this is a "
+		    "defect of rpmad or of the driver",
+		    (unsigned long long)engine->dropped);
+		fn(arg, text);
+	}
+}

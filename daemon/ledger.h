@@ -1,0 +1,138 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The ledger of the pool: which slot is in which state, the messages that have arrived,
+ * and who holds them. Pure bookkeeping over caller-given memory; no I/O, no clock.
+ *
+ *     free -> posted -> ready -> leased -> free
+ *
+ * free + posted + ready + leased == slots, always.
+ */
+#ifndef RPMAD_DAEMON_LEDGER_H
+#define RPMAD_DAEMON_LEDGER_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/socket.h>
+
+#include "lib/core/compiler.h"
+#include "lib/core/err.h"
+
+#define LEDGER_CONTEXT_MAX 128u /* bytes of a label */
+#define LEDGER_TOKEN_MAX   48u  /* characters of a token with its NUL */
+
+enum slot_state {
+	SLOT_FREE,
+	SLOT_POSTED,
+	SLOT_READY,
+	SLOT_LEASED
+};
+const char *slot_state_name(enum slot_state state);
+
+struct ledger;
+
+/* Who holds leases: embedded in the holder, zero-initialised. */
+struct ledger_owner {
+	uint32_t first; /* slot + 1; 0: none */
+	uint32_t count;
+};
+
+/* What is known of a message when it arrives. */
+struct ledger_arrival {
+	uint64_t conn; /* 0: unknown */
+	struct sockaddr_storage peer;
+	uint32_t qp_num;
+	uint32_t len; /* bytes */
+	uint32_t imm; /* host order, when has_imm */
+	bool has_imm;
+	bool is_rdma_write;   /* completion of an RDMA write with immediate */
+	uint64_t received_ns; /* wall clock */
+};
+
+/* A message as a consumer sees it. */
+struct ledger_message {
+	struct ledger_arrival arrival;
+	uint32_t slot;
+	uint32_t generation;
+	uint64_t seq;        /* arrival number in the pool, from 1 */
+	uint32_t deliveries; /* this one included: 1 the first time */
+	const char *context; /* borrowed from the slot's record, NULL: none */
+	size_t context_len;
+};
+
+struct ledger_counts {
+	uint32_t free;
+	uint32_t posted;
+	uint32_t ready;
+	uint32_t leased;
+	uint32_t total;
+};
+
+/* Bytes of memory for a ledger of that many slots, page-rounded. */
+size_t ledger_memory_size(uint32_t slots);
+
+/*
+ * A ledger with all slots free over zeroed memory of ledger_memory_size() bytes
+ * (borrowed), whose header is written here. slots      1 .. 65536 instance   names this
+ * life of the pool in tokens, not 0 return     0; -ENOMEM
+ */
+RPMAD_MUST_USE int ledger_new(void *memory, uint32_t slots, uint32_t slot_size,
+    uint64_t instance, struct ledger **out);
+void ledger_free(struct ledger *ledger);
+
+void ledger_counts(const struct ledger *ledger, struct ledger_counts *out);
+enum slot_state ledger_state(const struct ledger *ledger, uint32_t slot);
+/* Whether the counts and the records agree; O(slots). */
+bool ledger_check(const struct ledger *ledger);
+uint64_t ledger_instance(const struct ledger *ledger);
+
+/* free -> posted: any free slot. false: none is free. */
+bool ledger_post_any(struct ledger *ledger, uint32_t *slot);
+/* The same for one given slot, with a label of at most LEDGER_CONTEXT_MAX bytes.
+ * -EBUSY. */
+RPMAD_MUST_USE int ledger_post_slot(struct ledger *ledger, uint32_t slot,
+    const char *context, size_t context_len);
+/* posted -> free: the receive was refused, or flushed. false: it is not posted. */
+bool ledger_unpost(struct ledger *ledger, uint32_t slot);
+/* posted -> ready. false: it is not posted. */
+bool ledger_arrive(struct ledger *ledger, uint32_t slot,
+    const struct ledger_arrival *arrival);
+
+/*
+ * ready -> leased: the oldest message. It belongs to owner, or (NULL) to nobody until
+ * deadline_ns on the caller's monotonic clock. false: nothing is ready.
+ */
+bool ledger_lease(struct ledger *ledger, struct ledger_owner *owner,
+    uint64_t deadline_ns, struct ledger_message *out);
+/* The oldest ready message without taking it. */
+bool ledger_peek(const struct ledger *ledger, struct ledger_message *out);
+
+/* What became of a token. */
+enum ledger_result {
+	LEDGER_DONE,    /* acknowledged, or given back */
+	LEDGER_ALREADY, /* was acknowledged (or given back) before */
+	LEDGER_UNKNOWN, /* of another life, out of range, or of no message yet */
+};
+
+/* leased or ready -> free. *conn (may be NULL): the message's connection, when DONE. */
+enum ledger_result ledger_ack(struct ledger *ledger, uint32_t slot, uint32_t generation,
+    uint64_t *conn);
+/* leased -> ready, in its old place by seq. */
+enum ledger_result ledger_nack(struct ledger *ledger, uint32_t slot,
+    uint32_t generation);
+
+/* leased -> ready for all that owner holds; the number. */
+uint32_t ledger_owner_gone(struct ledger *ledger, struct ledger_owner *owner);
+/* leased -> ready for the leases by time that are over; the number. */
+uint32_t ledger_expire(struct ledger *ledger, uint64_t now_ns);
+/* The earliest deadline of a lease by time; false: there is none. */
+bool ledger_next_deadline(const struct ledger *ledger, uint64_t *deadline_ns);
+
+/* "<instance>.<slot>.<generation>": 16 hex digits and two decimal numbers. */
+void ledger_token_format(const struct ledger *ledger, uint32_t slot,
+    uint32_t generation, char token[LEDGER_TOKEN_MAX]);
+/* false: not of this form, or of another instance. */
+bool ledger_token_parse(const struct ledger *ledger, const char *token, uint32_t *slot,
+    uint32_t *generation);
+
+#endif

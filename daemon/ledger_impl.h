@@ -1,0 +1,106 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What the files of the ledger share: the format of its memory, and its lists. */
+#ifndef RPMAD_DAEMON_LEDGER_IMPL_H
+#define RPMAD_DAEMON_LEDGER_IMPL_H
+
+#include <netinet/in.h>
+#include <stdatomic.h>
+
+#include "daemon/ledger.h"
+#include "daemon/slot_heap.h"
+
+#define LEDGER_MAGIC   "rpmadLDG"
+#define LEDGER_VERSION 1u
+#define PAGE_BYTES     4096u
+#define HEADER_BYTES   256u
+#define RECORD_BYTES   256u
+#define PEER_BYTES     28u /* sizeof(struct sockaddr_in6) */
+
+#define FLAG_IMM        1u
+#define FLAG_RDMA_WRITE 2u
+#define FLAG_CONTEXT    4u
+
+struct header {
+	char magic[8];
+	uint32_t version;
+	uint32_t record_bytes;
+	uint32_t slots;
+	uint32_t slot_size;
+	uint64_t instance;
+	uint64_t checksum; /* FNV-1a of all before it */
+};
+
+struct record {
+	_Atomic uint64_t word; /* generation << 32 | deliveries << 8 | state */
+	uint64_t seq;
+	uint64_t conn;
+	uint64_t received_ns;
+	uint32_t len;
+	uint32_t imm;
+	uint32_t qp_num;
+	uint16_t flags;
+	uint16_t context_len;
+	unsigned char peer[PEER_BYTES];
+	char context[LEDGER_CONTEXT_MAX];
+	unsigned char unused[52];
+};
+
+_Static_assert(sizeof(struct record) == RECORD_BYTES, "the record format is fixed");
+_Static_assert(sizeof(struct header) <= HEADER_BYTES, "the header format is fixed");
+_Static_assert(sizeof(struct sockaddr_in6) == PEER_BYTES, "an IPv6 address fits");
+
+#define DELIVERIES_MAX 0xffffffu
+
+/* What is known of a slot only while the process lives. */
+struct volatile_slot {
+	uint32_t next; /* slot + 1, in the free list or its owner's list */
+	uint32_t prev;
+	struct ledger_owner *owner;
+};
+
+struct ledger {
+	struct header *header;
+	struct record *records;
+	struct volatile_slot *slots;
+	struct slot_heap ready; /* by seq */
+	struct slot_heap timed; /* leases by time, by deadline */
+	uint32_t free_first;    /* slot + 1 */
+	struct ledger_counts counts;
+	uint64_t next_seq;
+};
+
+/* The word of a slot, and its parts. */
+static inline uint64_t
+ledger_word(const struct ledger *ledger, uint32_t slot)
+{
+	return atomic_load_explicit(&ledger->records[slot].word, memory_order_relaxed);
+}
+
+static inline enum slot_state
+ledger_word_state(uint64_t word)
+{
+	return (enum slot_state)(word & 0xff);
+}
+
+static inline uint32_t
+ledger_word_generation(uint64_t word)
+{
+	return (uint32_t)(word >> 32);
+}
+
+static inline uint32_t
+ledger_word_deliveries(uint64_t word)
+{
+	return (uint32_t)(word >> 8) & DELIVERIES_MAX;
+}
+
+/* Every change of state goes through here, so the counts cannot drift from the records.
+ */
+void ledger_change(struct ledger *ledger, uint32_t slot, enum slot_state to,
+    uint32_t generation, uint32_t deliveries);
+
+/* The free list, and the lists of owners. */
+void ledger_list_push(struct ledger *ledger, uint32_t *first, uint32_t slot);
+void ledger_list_remove(struct ledger *ledger, uint32_t *first, uint32_t slot);
+
+#endif

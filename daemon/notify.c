@@ -1,0 +1,164 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The service manager: readiness, watchdog, and a socket handed over. */
+#include <config.h>
+
+#include "daemon/notify.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#ifdef HAVE_LIBSYSTEMD
+#include <systemd/sd-daemon.h>
+#endif
+
+#include "daemon/loop.h"
+#include "lib/core/num.h"
+
+#define FIRST_FD   3 /* where handed-over descriptors begin, sd_listen_fds(3) */
+#define STATUS_MAX 256
+
+struct notify {
+	struct loop_timer *timer; /* NULL: no watchdog */
+	uint64_t interval_ms;
+};
+
+static void
+tell(const char *state)
+{
+#ifdef HAVE_LIBSYSTEMD
+	/* Nobody listens, or the manager is away: the service goes on all the same. */
+	(void)sd_notify(0, state);
+#else
+	(void)state;
+#endif
+}
+
+/* How often the watchdog wants to be fed; 0: not at all. */
+static uint64_t
+watchdog_interval_ms(void)
+{
+#ifdef HAVE_LIBSYSTEMD
+	uint64_t limit_us;
+
+	if (sd_watchdog_enabled(0, &limit_us) > 0)
+		return limit_us / 3000 + 1;
+#endif
+	return 0;
+}
+
+static void
+on_timer(void *arg)
+{
+	struct notify *notify = arg;
+
+	tell("WATCHDOG=1");
+	loop_timer_start(notify->timer, notify->interval_ms);
+}
+
+int
+notify_new(struct loop *loop, struct notify **out)
+{
+	struct notify *notify = calloc(1, sizeof(*notify));
+
+	if (!notify)
+		return -ENOMEM;
+	notify->interval_ms = watchdog_interval_ms();
+	if (notify->interval_ms > 0) {
+		if (loop_timer_new(loop, on_timer, notify, &notify->timer) < 0) {
+			free(notify);
+			return -ENOMEM;
+		}
+		on_timer(notify);
+	}
+	*out = notify;
+	return 0;
+}
+
+void
+notify_free(struct notify *notify)
+{
+	if (!notify)
+		return;
+	loop_timer_free(notify->timer);
+	free(notify);
+}
+
+void
+notify_ready(void)
+{
+	tell("READY=1");
+}
+
+void
+notify_stopping(void)
+{
+	tell("STOPPING=1");
+}
+
+void
+notify_status(const char *fmt, ...)
+{
+	char text[STATUS_MAX] = "STATUS=";
+	const size_t used = sizeof("STATUS=") - 1;
+	va_list args;
+
+	va_start(args, fmt);
+	(void)vsnprintf(text + used, sizeof(text) - used, fmt, args);
+	va_end(args);
+	tell(text);
+}
+
+/* Whether an environment variable is a number; *out is written then. */
+static bool
+env_number(const char *name, uint64_t *out)
+{
+	const char *text = getenv(name);
+
+	return text && num_parse_u64(text, out) == 0;
+}
+
+/* An option of a socket, -1 when it has none. */
+static int
+socket_option(int fd, int option)
+{
+	socklen_t size = sizeof(int);
+	int value;
+
+	return getsockopt(fd, SOL_SOCKET, option, &value, &size) == 0 ? value : -1;
+}
+
+int
+notify_take_socket(int *fd, struct err *err)
+{
+	uint64_t pid = 0, count = 0;
+	bool is_ours = env_number("LISTEN_PID", &pid) && pid == (uint64_t)getpid() &&
+	    env_number("LISTEN_FDS", &count) && count > 0;
+
+	(void)unsetenv("LISTEN_PID");
+	(void)unsetenv("LISTEN_FDS");
+	(void)unsetenv("LISTEN_FDNAMES");
+	if (!is_ours) {
+		*fd = -1;
+		return 0;
+	}
+	if (count > 1)
+		return err_set(err, ERR_INVALID_PARAMS, 0,
+		    "the service manager handed over %llu sockets instead of one",
+		    (unsigned long long)count);
+	if (socket_option(FIRST_FD, SO_DOMAIN) != AF_UNIX ||
+	    socket_option(FIRST_FD, SO_TYPE) != SOCK_STREAM ||
+	    socket_option(FIRST_FD, SO_ACCEPTCONN) != 1 ||
+	    fcntl(FIRST_FD, F_SETFD, FD_CLOEXEC) < 0)
+		return err_set(err, ERR_INVALID_PARAMS, 0,
+		    "the socket that the service manager handed over is no listening "
+		    "AF_UNIX stream socket");
+	*fd = FIRST_FD;
+	return 0;
+}

@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* A sealed memfd and its mapping: memory that neither fork nor a peer can pull away. */
+#ifndef RPMAD_DAEMON_REGION_H
+#define RPMAD_DAEMON_REGION_H
+
+#include <stddef.h>
+
+#include "lib/core/compiler.h"
+#include "lib/core/err.h"
+
+/* Zero-initialise with fd -1 before use: REGION_NONE. */
+struct region {
+	int fd;
+	void *base;
+	size_t bytes; /* whole pages */
+};
+
+#define REGION_NONE                                \
+	{                                          \
+		.fd = -1, .base = NULL, .bytes = 0 \
+	}
+
+/*
+ * Make one of at least the given size: MAP_SHARED (so there is no copy-on-write after a
+ * fork, and the pages that the device knows stay those that we read), zero-filled, mode
+ * 0600, close-on-exec, sealed against shrinking, growing and further seals, left out of
+ * core dumps.
+ *
+ * name     what /proc shows
+ * return   0; negative errno with err
+ * source   memfd_create(2), fcntl(2) F_ADD_SEALS
+ */
+RPMAD_MUST_USE int region_open(const char *name, size_t bytes, struct region *out,
+    struct err *err);
+void region_close(struct region *region);
+
+#endif

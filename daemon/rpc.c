@@ -1,0 +1,283 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The control protocol: clients, their lines, and the table of handlers. */
+#include <config.h>
+
+#include "daemon/rpc.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include <jansson.h>
+
+#include "daemon/access.h"
+#include "daemon/devices.h"
+#include "daemon/engine.h"
+#include "daemon/loop.h"
+#include "daemon/rpc_handlers.h"
+#include "daemon/rpc_impl.h"
+#include "lib/core/jsonrpc.h"
+
+#define DENIALS_LOGGED      100 /* in DENIALS_INTERVAL_MS */
+#define DENIALS_INTERVAL_MS 10000
+
+const rpc_handler_fn rpc_handlers[METHOD_COUNT] = {
+	[METHOD_RPC_LIST] = rpc_list,
+	[METHOD_RPC_HELLO] = rpc_hello,
+	[METHOD_DAEMON_STATUS] = rpc_daemon_status,
+	[METHOD_DAEMON_STOP] = rpc_daemon_stop,
+	[METHOD_DEVICE_LIST] = rpc_device_list,
+	[METHOD_SRQ_SHOW] = rpc_srq_show,
+	[METHOD_RECV_POST] = rpc_recv_post,
+	[METHOD_RECV_POLL] = rpc_recv_poll,
+	[METHOD_RECV_ACK] = rpc_recv_ack,
+	[METHOD_RECV_NACK] = rpc_recv_nack,
+	[METHOD_LISTENER_ADD] = rpc_listener_add,
+	[METHOD_LISTENER_REMOVE] = rpc_listener_remove,
+	[METHOD_LISTENER_LIST] = rpc_listener_list,
+	[METHOD_CONN_LIST] = rpc_conn_list,
+	[METHOD_CONN_SHOW] = rpc_conn_show,
+	[METHOD_CONN_OPEN] = rpc_conn_open,
+	[METHOD_CONN_CLOSE] = rpc_conn_close,
+	[METHOD_CONN_SEND] = rpc_conn_send,
+	[METHOD_STATS_GET] = rpc_stats_get,
+};
+
+/* ---- clients ---- */
+
+static void *
+on_open(void *arg, struct client *client, const struct client_peer *peer)
+{
+	struct rpc *rpc = arg;
+	struct rpc_client *self = calloc(1, sizeof(*self));
+
+	if (!self)
+		return NULL;
+	self->rpc = rpc;
+	self->client = client;
+	self->pid = peer->pid;
+	self->uid = peer->uid;
+	self->role = access_role(rpc->access, peer->uid, peer->gids, peer->gid_count);
+	TAILQ_INIT(&self->calls);
+	TAILQ_INSERT_TAIL(&rpc->clients, self, link);
+	log_debug("rpc", "uid=%ld pid=%ld connected role=%s", (long)self->uid,
+	    (long)self->pid, role_name(self->role));
+	return self;
+}
+
+/* What a client did with messages, in one line. */
+static void
+log_summary(const struct rpc_client *client)
+{
+	const uint64_t *done = client->done;
+
+	if (!client->has_used_data)
+		return;
+	log_info("rpc",
+	    "uid=%ld pid=%ld left posts=%llu polls=%llu acks=%llu nacks=%llu "
+	    "sends=%llu",
+	    (long)client->uid, (long)client->pid,
+	    (unsigned long long)done[METHOD_RECV_POST],
+	    (unsigned long long)done[METHOD_RECV_POLL],
+	    (unsigned long long)done[METHOD_RECV_ACK],
+	    (unsigned long long)done[METHOD_RECV_NACK],
+	    (unsigned long long)done[METHOD_CONN_SEND]);
+}
+
+static void
+on_close(void *user)
+{
+	struct rpc_client *client = user;
+	struct rpc *rpc = client->rpc;
+
+	rpc_call_client_gone(client);
+	engine_owner_gone(rpc->context.engine, &client->owner);
+	log_summary(client);
+	TAILQ_REMOVE(&rpc->clients, client, link);
+	free(client);
+}
+
+/* ---- lines ---- */
+
+static void
+on_too_large(void *user, size_t seen)
+{
+	struct rpc_client *client = user;
+	struct err err;
+
+	client->rpc->context.stats.parse_errors++;
+	(void)err_set(&err, ERR_TOO_LARGE, 0,
+	    "a request of %zu bytes or more is over the limit of %u bytes", seen,
+	    (unsigned int)client->rpc->context.settings->control_max_request);
+	err_hint(&err,
+	    "control.max_request in the daemon's configuration is the limit");
+	rpc_client_error(client, &err);
+}
+
+static void
+run_batch(struct rpc_client *client, const json_t *list)
+{
+	const size_t count = json_array_size(list);
+	struct rpc_batch batch = { 0 };
+	struct err err;
+	size_t i;
+
+	if (count == 0) {
+		(void)err_set(&err, ERR_INVALID_REQUEST, 0, "the batch is empty");
+		rpc_client_error(client, &err);
+		return;
+	}
+	if (count > JSONRPC_BATCH_MAX) {
+		(void)err_set(&err, ERR_LIMIT, 0,
+		    "a batch of %zu requests is over the limit of %u", count,
+		    JSONRPC_BATCH_MAX);
+		rpc_client_error(client, &err);
+		return;
+	}
+	for (i = 0; i < count; i++) {
+		batch.left = (unsigned int)(count - i - 1);
+		rpc_call_run(client, json_array_get(list, i), &batch);
+	}
+	rpc_batch_end(client, &batch);
+}
+
+static void
+on_line(void *user, char *line, size_t len)
+{
+	struct rpc_client *client = user;
+	json_t *value;
+	struct err err;
+
+	if (jsonrpc_parse(line, len, &value, &err) < 0) {
+		client->rpc->context.stats.parse_errors++;
+		rpc_client_error(client, &err);
+		return;
+	}
+	if (json_is_array(value))
+		run_batch(client, value);
+	else
+		rpc_call_run(client, value, NULL);
+	json_decref(value);
+}
+
+struct client_hooks
+rpc_hooks(struct rpc *rpc)
+{
+	return (struct client_hooks){ .arg = rpc,
+		.on_open = on_open,
+		.on_line = on_line,
+		.on_too_large = on_too_large,
+		.on_close = on_close };
+}
+
+/* ---- the whole ---- */
+
+/* The line for one client too many. NULL: no memory. */
+static char *
+make_refusal(unsigned int max_clients)
+{
+	struct rpc_text text = { 0 };
+	struct err err;
+	json_t *reply;
+	int rc;
+
+	(void)err_set(&err, ERR_TOO_MANY_CLIENTS, 0, "%u clients are served already",
+	    max_clients);
+	err_hint(&err, "try again later, or raise control.max_clients");
+	reply = jsonrpc_error(NULL, &err);
+	rc = reply ? rpc_text_add_json(&text, reply, RPC_REPLY_MAX) : -ENOMEM;
+	json_decref(reply);
+	if (rc == 0)
+		rc = rpc_text_add(&text, "\n", sizeof("\n"));
+	if (rc == 0)
+		return text.bytes;
+	free(text.bytes);
+	return NULL;
+}
+
+int
+rpc_new(const struct rpc_config *config, struct rpc **out, struct err *err)
+{
+	struct rpc *rpc = calloc(1, sizeof(*rpc));
+
+	if (!rpc)
+		goto fail;
+	TAILQ_INIT(&rpc->clients);
+	TAILQ_INIT(&rpc->orphans);
+	rpc->access = config->access;
+	rpc->denials = (struct log_limit){ .burst = DENIALS_LOGGED,
+		.interval_ms = DENIALS_INTERVAL_MS };
+	rpc->context = (struct rpc_context){ .loop = config->loop,
+		.settings = config->settings,
+		.stop = config->stop,
+		.stop_arg = config->stop_arg,
+		.devices_root =
+		    config->devices_root ? config->devices_root : DEVICES_ROOT,
+		.started_ns = loop_now_ns() };
+	rpc->refusal = make_refusal(config->settings->control_max_clients);
+	if (!rpc->refusal || rpc_polls_new(&rpc->context, &rpc->context.polls) < 0)
+		goto fail;
+	*out = rpc;
+	return 0;
+
+fail:
+	rpc_free(rpc);
+	(void)err_set(err, ERR_INTERNAL_ERROR, ENOMEM, "out of memory");
+	return -ENOMEM;
+}
+
+void
+rpc_free(struct rpc *rpc)
+{
+	struct rpc_call *call;
+
+	if (!rpc)
+		return;
+	while ((call = TAILQ_FIRST(&rpc->orphans))) {
+		TAILQ_REMOVE(&rpc->orphans, call, link);
+		rpc_call_free(call);
+	}
+	rpc_polls_free(rpc->context.polls);
+	rpc_addrs_free(rpc->context.addrs);
+	free(rpc->refusal);
+	free(rpc);
+}
+
+void
+rpc_attach(struct rpc *rpc, struct engine *engine, struct control *control)
+{
+	rpc->context.engine = engine;
+	rpc->context.control = control;
+}
+
+const char *
+rpc_refusal(const struct rpc *rpc)
+{
+	return rpc->refusal;
+}
+
+void
+rpc_messages_ready(struct rpc *rpc)
+{
+	rpc_polls_wake(rpc->context.polls);
+}
+
+void
+rpc_begin_stop(struct rpc *rpc)
+{
+	rpc->context.is_stopping = true;
+	rpc_polls_stop(rpc->context.polls);
+}
+
+void
+rpc_end_calls(struct rpc *rpc)
+{
+	struct rpc_client *client;
+	struct rpc_call *call;
+	struct err err;
+
+	(void)err_set(&err, ERR_SHUTTING_DOWN, 0, "the daemon is stopping");
+	TAILQ_FOREACH(client, &rpc->clients, link)
+		while ((call = TAILQ_FIRST(&client->calls)))
+			rpc_call_abort(call, &err);
+}

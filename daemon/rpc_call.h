@@ -1,0 +1,92 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* One call of a method: what its handler is given, and how it ends. */
+#ifndef RPMAD_DAEMON_RPC_CALL_H
+#define RPMAD_DAEMON_RPC_CALL_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "daemon/control_client.h"
+#include "lib/core/err.h"
+#include "lib/core/method.h"
+
+struct control;
+struct engine;
+struct json_t;
+struct ledger_owner;
+struct loop;
+struct rpc_addrs;
+struct rpc_call;
+struct rpc_polls;
+struct settings;
+
+#define RPC_REPLY_MAX   3145728u /* bytes of a reply */
+#define RPC_WAITING_MAX 256u     /* calls of one client that have no answer yet */
+
+struct rpc_stats {
+	uint64_t requests;
+	uint64_t request_errors; /* of them, answered with an error */
+	uint64_t parse_errors;   /* lines that held no request */
+	uint64_t notifications_refused;
+};
+
+/* What handlers work on. */
+struct rpc_context {
+	struct loop *loop;
+	const struct settings *settings;
+	struct engine *engine;
+	struct control *control;
+	void (*stop)(void *arg);
+	void *stop_arg;
+	const char *devices_root;
+	struct rpc_stats stats;
+	struct rpc_polls *polls; /* that wait */
+	struct rpc_addrs *addrs; /* found lately */
+	uint64_t started_ns;     /* monotonic */
+	bool is_stopping;
+};
+
+/*
+ * What a method does. It ends the call by exactly one rpc_reply() or rpc_fail(), now or
+ * (methods that wait) later; the call is gone then. Pointers in params hold until then.
+ */
+typedef void (*rpc_handler_fn)(struct rpc_call *call, const void *params);
+
+/* The handler of each method. */
+extern const rpc_handler_fn rpc_handlers[METHOD_COUNT];
+
+struct rpc_context *rpc_call_context(const struct rpc_call *call);
+/* What leases for the call's client are bound to. Not after it has gone. */
+struct ledger_owner *rpc_call_owner(const struct rpc_call *call);
+enum role rpc_call_role(const struct rpc_call *call);
+/* A call in a batch must not wait. */
+bool rpc_call_in_batch(const struct rpc_call *call);
+/* Bytes that the reply, envelope included, may have. */
+size_t rpc_call_room(const struct rpc_call *call);
+
+/*
+ * Call fn once: with true when the last byte of the reply went to the kernel, with
+ * false when it never will. Before rpc_reply(); may be called from within that. return
+ * 0; -ENOMEM
+ */
+RPMAD_MUST_USE int rpc_call_on_written(struct rpc_call *call, client_written_fn fn,
+    void *arg);
+/* The client has gone: fn must let go of the call, which ends by itself. */
+void rpc_call_on_cancel(struct rpc_call *call, void (*fn)(void *arg), void *arg);
+
+/*
+ * Answer. Where the client has gone, the reply is dropped.
+ *
+ * result   the reference is taken; NULL stands for: no memory
+ * return   0; -ENOMEM, -EMSGSIZE: an error was answered in its place. Most handlers do
+ *          not care, since the call has ended either way
+ */
+int rpc_reply(struct rpc_call *call, struct json_t *result);
+void rpc_fail(struct rpc_call *call, const struct err *err);
+/* The commonest failures: no memory, and a wrong parameter. */
+void rpc_fail_memory(struct rpc_call *call);
+void rpc_fail_param(struct rpc_call *call, const char *path, const char *fmt, ...)
+    RPMAD_PRINTF(3, 4);
+
+#endif

@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The handlers of all methods, and the parts of the protocol that keep something. */
+#ifndef RPMAD_DAEMON_RPC_HANDLERS_H
+#define RPMAD_DAEMON_RPC_HANDLERS_H
+
+#include "daemon/ledger.h"
+#include "daemon/rpc_call.h"
+
+/* rpc_daemon.c */
+void rpc_list(struct rpc_call *call, const void *params);
+void rpc_hello(struct rpc_call *call, const void *params);
+void rpc_daemon_status(struct rpc_call *call, const void *params);
+void rpc_daemon_stop(struct rpc_call *call, const void *params);
+/* rpc_device.c */
+void rpc_device_list(struct rpc_call *call, const void *params);
+void rpc_srq_show(struct rpc_call *call, const void *params);
+/* rpc_recv.c */
+void rpc_recv_post(struct rpc_call *call, const void *params);
+void rpc_recv_ack(struct rpc_call *call, const void *params);
+void rpc_recv_nack(struct rpc_call *call, const void *params);
+/* rpc_poll.c */
+void rpc_recv_poll(struct rpc_call *call, const void *params);
+/* rpc_listener.c */
+void rpc_listener_add(struct rpc_call *call, const void *params);
+void rpc_listener_remove(struct rpc_call *call, const void *params);
+void rpc_listener_list(struct rpc_call *call, const void *params);
+/* rpc_conn.c */
+void rpc_conn_list(struct rpc_call *call, const void *params);
+void rpc_conn_show(struct rpc_call *call, const void *params);
+void rpc_conn_open(struct rpc_call *call, const void *params);
+void rpc_conn_close(struct rpc_call *call, const void *params);
+void rpc_conn_send(struct rpc_call *call, const void *params);
+/* rpc_stats.c */
+void rpc_stats_get(struct rpc_call *call, const void *params);
+
+/* The polls that wait. return   0; -ENOMEM */
+RPMAD_MUST_USE int rpc_polls_new(struct rpc_context *context, struct rpc_polls **out);
+/* None waits any more. NULL is fine. */
+void rpc_polls_free(struct rpc_polls *polls);
+/* Messages are ready: answer them on the next turn. */
+void rpc_polls_wake(struct rpc_polls *polls);
+/* Answer them all with SHUTTING_DOWN. */
+void rpc_polls_stop(struct rpc_polls *polls);
+
+/* The addresses that lead to devices, remembered for a second. NULL is fine. */
+void rpc_addrs_free(struct rpc_addrs *addrs);
+
+/*
+ * Acknowledge or give back tokens.
+ *
+ * fn       engine_ack() or engine_nack()
+ * done     how many were known
+ * unknown  list that takes the others
+ * return   0; -ENOMEM: not all were looked at; -EINVAL with err: one cannot be a token,
+ *          nothing was done
+ */
+RPMAD_MUST_USE int rpc_recv_apply(struct engine *engine,
+    enum ledger_result (*fn)(struct engine *engine, const char *token),
+    const struct param_list *tokens, const char *path, uint64_t *done,
+    struct json_t *unknown, struct err *err);
+
+#endif

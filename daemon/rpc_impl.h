@@ -1,0 +1,99 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What rpc.c and rpc_call.c share: clients, calls and batches. */
+#ifndef RPMAD_DAEMON_RPC_IMPL_H
+#define RPMAD_DAEMON_RPC_IMPL_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/queue.h>
+#include <sys/types.h>
+
+#include "daemon/ledger.h"
+#include "daemon/rpc.h"
+#include "daemon/rpc_call.h"
+#include "daemon/rpc_text.h"
+#include "lib/core/log.h"
+
+struct jsonrpc_request;
+
+/* Somebody wants to know whether a reply was written. */
+struct written {
+	struct written *next;
+	client_written_fn fn;
+	void *arg;
+};
+
+/* The replies of a batch, which go out as one array. */
+struct rpc_batch {
+	struct rpc_text text;
+	struct written *written;
+	unsigned int left; /* members that are not answered yet */
+	bool is_broken;    /* a reply is missing for want of memory */
+};
+
+struct rpc_call {
+	TAILQ_ENTRY(rpc_call)
+	link; /* in client->calls or rpc->orphans while it waits */
+	struct rpc *rpc;
+	struct rpc_client *client; /* NULL: gone, or already answered */
+	struct rpc_batch *batch;   /* NULL: alone in its line */
+	struct json_t *request;    /* owned: params borrow from it */
+	const struct json_t *id;   /* borrowed from request; NULL: null */
+	enum method_id method;     /* METHOD_COUNT: none that exists */
+	struct written *written;
+	void (*cancel)(void *arg); /* NULL: it ends later all the same */
+	void *cancel_arg;
+	bool wants_reply;
+	bool is_in_handler; /* the memory is still needed */
+	bool is_ended;
+	bool is_waiting; /* it is in a list */
+};
+
+struct rpc_client {
+	TAILQ_ENTRY(rpc_client) link;
+	struct rpc *rpc;
+	struct client *client;
+	pid_t pid;
+	uid_t uid;
+	enum role role;
+	struct ledger_owner owner;
+	TAILQ_HEAD(, rpc_call) calls; /* that wait */
+	unsigned int call_count;
+	uint64_t done[METHOD_COUNT]; /* calls that ended well */
+	bool has_used_data;          /* its first call of role post was logged */
+};
+
+struct rpc {
+	struct rpc_context context;
+	const struct access *access;
+	TAILQ_HEAD(, rpc_client) clients;
+	TAILQ_HEAD(, rpc_call) orphans; /* nobody waits for them any more */
+	char *refusal;
+	struct log_limit denials; /* that are logged */
+};
+
+/*
+ * Answer one request of a client: read it, find its method, check role and parameters,
+ * and call the handler.
+ *
+ * value    the request, whatever it is; the call takes a reference of its own
+ * batch    NULL: it is alone in its line
+ */
+void rpc_call_run(struct rpc_client *client, const struct json_t *value,
+    struct rpc_batch *batch);
+/* Its client has gone: the calls that wait are given up, or end unheard. */
+void rpc_call_client_gone(struct rpc_client *client);
+/* Answer a call that waits with an error, now; where it cannot be given up it goes on
+ * unheard. */
+void rpc_call_abort(struct rpc_call *call, const struct err *err);
+/* End a call without a reply, a count or a line in the log. */
+void rpc_call_drop(struct rpc_call *call);
+/* Free a call that will never end by itself: its engine is no more. */
+void rpc_call_free(struct rpc_call *call);
+
+/* An error of no request in particular, with id null. */
+void rpc_client_error(struct rpc_client *client, const struct err *err);
+/* Send the array of a batch's replies, if there are any. */
+void rpc_batch_end(struct rpc_client *client, struct rpc_batch *batch);
+
+#endif

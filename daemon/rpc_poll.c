@@ -1,0 +1,395 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Handler of recv.poll, and the polls that wait for a message. */
+#include <config.h>
+
+#include <errno.h>
+#include <stdlib.h>
+#include <sys/queue.h>
+
+#include <jansson.h>
+
+#include "daemon/engine.h"
+#include "daemon/loop.h"
+#include "daemon/rpc_handlers.h"
+#include "daemon/rpc_message.h"
+
+#define ENVELOPE_ROOM 1280u /* bytes of a reply beside its completions and tokens */
+#define TOKEN_ROOM    (LEDGER_TOKEN_MAX + 2) /* bytes of an unknown token */
+#define WAKE_BUDGET   16u                    /* polls answered in a turn */
+
+struct poll {
+	TAILQ_ENTRY(poll) link;
+	struct rpc_context *context;
+	struct rpc_call *call;
+	struct loop_timer *timer; /* NULL: it does not wait */
+	uint64_t max;
+	uint64_t max_bytes;
+	uint64_t lease_ms;
+	enum recv_ack ack;
+	enum data_encoding encoding;
+	uint64_t acked;
+	json_t *unknown;
+};
+
+struct rpc_polls {
+	struct rpc_context *context;
+	TAILQ_HEAD(, poll) waiting; /* the oldest first */
+	struct loop_deferred serve;
+};
+
+/* The messages of one reply, until what becomes of them is settled. */
+struct delivery {
+	struct engine *engine;
+	unsigned int refs; /* the poll, and the reply on its way */
+	size_t count, size;
+	struct {
+		uint32_t slot;
+		uint32_t generation;
+	} * items;
+};
+
+/* ---- deliveries ---- */
+
+static void
+delivery_unref(struct delivery *delivery)
+{
+	if (--delivery->refs > 0)
+		return;
+	free(delivery->items);
+	free(delivery);
+}
+
+static struct delivery *
+delivery_new(struct engine *engine)
+{
+	struct delivery *delivery = calloc(1, sizeof(*delivery));
+
+	if (delivery) {
+		delivery->engine = engine;
+		delivery->refs = 1;
+	}
+	return delivery;
+}
+
+/* Make room for one more, so that what is leased can be noted. */
+static int
+delivery_reserve(struct delivery *delivery)
+{
+	size_t size = delivery->size ? delivery->size * 2 : 16;
+	void *grown;
+
+	if (delivery->count < delivery->size)
+		return 0;
+	grown = reallocarray(delivery->items, size, sizeof(delivery->items[0]));
+	if (!grown)
+		return -ENOMEM;
+	delivery->items = grown;
+	delivery->size = size;
+	return 0;
+}
+
+static void
+delivery_add(struct delivery *delivery, const struct ledger_message *message)
+{
+	delivery->items[delivery->count].slot = message->slot;
+	delivery->items[delivery->count].generation = message->generation;
+	delivery->count++;
+}
+
+/* The reply could not be made: nobody has seen these messages. */
+static void
+delivery_give_back(const struct delivery *delivery)
+{
+	const struct ledger *ledger = engine_ledger(delivery->engine);
+	char token[LEDGER_TOKEN_MAX];
+	size_t i;
+
+	for (i = 0; i < delivery->count; i++) {
+		ledger_token_format(ledger, delivery->items[i].slot,
+		    delivery->items[i].generation, token);
+		(void)engine_nack(delivery->engine, token); /* they are leased */
+	}
+}
+
+/*
+ * The reply of a poll with ack "auto" was written: done with them. Where it was not,
+ * they go back with all that the client held.
+ */
+static void
+on_delivered(void *arg, bool written)
+{
+	struct delivery *delivery = arg;
+	size_t i;
+
+	for (i = 0; written && i < delivery->count; i++)
+		engine_auto_ack(delivery->engine, delivery->items[i].slot,
+		    delivery->items[i].generation);
+	delivery_unref(delivery);
+}
+
+/* ---- one poll ---- */
+
+static void
+poll_free(struct poll *poll)
+{
+	if (poll->timer) {
+		TAILQ_REMOVE(&poll->context->polls->waiting, poll, link);
+		loop_timer_free(poll->timer);
+	}
+	json_decref(poll->unknown);
+	free(poll);
+}
+
+/* Lease one message and show it. return   0; -ENOMEM */
+static int
+take_one(const struct poll *poll, struct delivery *delivery, json_t *list, size_t *room)
+{
+	struct engine *engine = poll->context->engine;
+	/* Until an automatic acknowledgement they belong to the client. */
+	const uint64_t lease_ms =
+	    poll->ack == RECV_ACK_AUTO ? PARAM_UNSET : poll->lease_ms;
+	struct ledger_message message;
+	size_t used = 0;
+	json_t *json;
+
+	if (delivery_reserve(delivery) < 0)
+		return -ENOMEM;
+	if (!engine_lease(engine, rpc_call_owner(poll->call), lease_ms, &message))
+		return 0;
+	delivery_add(delivery, &message);
+	json = rpc_message_to_json(engine_ledger(engine), &message,
+	    engine_slot_data(engine, message.slot), poll->encoding, *room, &used);
+	*room -= used;
+	return json_array_append_new(list, json) < 0 ? -ENOMEM : 0;
+}
+
+/* Lease what is ready, as far as the limits go. return   0; -ENOMEM */
+static int
+collect(const struct poll *poll, struct delivery *delivery, json_t *list)
+{
+	const size_t taken =
+	    ENVELOPE_ROOM + json_array_size(poll->unknown) * (size_t)TOKEN_ROOM;
+	size_t room = rpc_call_room(poll->call);
+	struct ledger_message next;
+	uint64_t bytes = 0;
+
+	room = room > taken ? room - taken : 0;
+	while (delivery->count < poll->max &&
+	    engine_peek(poll->context->engine, &next)) {
+		bytes += next.arrival.len;
+		if ((delivery->count > 0 && bytes > poll->max_bytes) ||
+		    rpc_message_room(&next, poll->encoding) > room)
+			break;
+		if (take_one(poll, delivery, list, &room) < 0)
+			return -ENOMEM;
+	}
+	return 0;
+}
+
+/*
+ * Answer with these messages; see to it that those of an automatic acknowledgement get
+ * it. return   0; negative errno: the call has failed
+ */
+static int
+reply(const struct poll *poll, struct delivery *delivery, json_t *list)
+{
+	struct ledger_message next;
+	json_t *result;
+
+	if (poll->ack == RECV_ACK_AUTO && delivery->count > 0) {
+		if (rpc_call_on_written(poll->call, on_delivered, delivery) < 0) {
+			json_decref(list);
+			rpc_fail_memory(poll->call);
+			return -ENOMEM;
+		}
+		delivery->refs++;
+	}
+	result = json_pack("{s:o, s:b, s:I, s:O}", "completions", list, "more",
+	    (int)engine_peek(poll->context->engine, &next), "acked",
+	    (json_int_t)poll->acked, "unknown", poll->unknown);
+	return rpc_reply(poll->call, result);
+}
+
+/* Answer with what is ready, be it nothing. The poll is freed. */
+static void
+answer(struct poll *poll)
+{
+	struct delivery *delivery = delivery_new(poll->context->engine);
+	json_t *list = json_array();
+	int rc = -ENOMEM;
+
+	if (!delivery || !list || collect(poll, delivery, list) < 0) {
+		json_decref(list);
+		rpc_fail_memory(poll->call);
+	} else {
+		rc = reply(poll, delivery, list);
+	}
+	if (delivery) {
+		if (rc < 0)
+			delivery_give_back(delivery);
+		delivery_unref(delivery);
+	}
+	poll_free(poll);
+}
+
+/* ---- waiting ---- */
+
+static void
+on_timeout(void *arg)
+{
+	answer(arg);
+}
+
+static void
+on_cancel(void *arg)
+{
+	poll_free(arg);
+}
+
+/* Answer polls that wait while there are messages for them. */
+static void
+serve(struct rpc_polls *polls, unsigned int budget)
+{
+	struct ledger_message next;
+	struct poll *poll;
+
+	while ((poll = TAILQ_FIRST(&polls->waiting)) &&
+	    engine_peek(polls->context->engine, &next)) {
+		if (budget-- == 0) {
+			loop_defer(polls->context->loop, &polls->serve);
+			return;
+		}
+		answer(poll);
+	}
+}
+
+static void
+on_serve(void *arg)
+{
+	serve(arg, WAKE_BUDGET);
+}
+
+/* Let a poll wait. return   0; -ENOMEM */
+static int
+wait(struct poll *poll, uint64_t wait_ms)
+{
+	struct rpc_polls *polls = poll->context->polls;
+
+	if (loop_timer_new(poll->context->loop, on_timeout, poll, &poll->timer) < 0)
+		return -ENOMEM;
+	TAILQ_INSERT_TAIL(&polls->waiting, poll, link);
+	loop_timer_start(poll->timer, wait_ms);
+	rpc_call_on_cancel(poll->call, on_cancel, poll);
+	return 0;
+}
+
+/* A poll from its parameters, with its tokens acknowledged. NULL: the call has failed.
+ */
+static struct poll *
+poll_new(struct rpc_call *call, const struct recv_poll_params *params)
+{
+	struct rpc_context *context = rpc_call_context(call);
+	struct poll *poll = calloc(1, sizeof(*poll));
+	struct err err;
+
+	if (!poll) {
+		rpc_fail_memory(call);
+		return NULL;
+	}
+	*poll = (struct poll){ .context = context,
+		.call = call,
+		.max = params->max,
+		.max_bytes = params->max_bytes,
+		.lease_ms = params->lease_ms,
+		.ack = (enum recv_ack)params->ack,
+		.encoding = (enum data_encoding)params->encoding,
+		.unknown = json_array() };
+	if (!poll->unknown) {
+		rpc_fail_memory(call);
+		goto fail;
+	}
+	if (rpc_recv_apply(context->engine, engine_ack, &params->ack_tokens,
+		"params.ack_tokens", &poll->acked, poll->unknown, &err) < 0) {
+		rpc_fail(call, &err);
+		goto fail;
+	}
+	return poll;
+
+fail:
+	poll_free(poll);
+	return NULL;
+}
+
+void
+rpc_recv_poll(struct rpc_call *call, const void *arg)
+{
+	const struct recv_poll_params *params = arg;
+	struct rpc_context *context = rpc_call_context(call);
+	struct ledger_message next;
+	struct poll *poll;
+
+	if (params->wait_ms > 0 && rpc_call_in_batch(call)) {
+		rpc_fail_param(call, "params.wait_ms",
+		    "must be 0 in a batch, which never waits");
+		return;
+	}
+	poll = poll_new(call, params);
+	if (!poll)
+		return;
+	/* Those that wait came first. */
+	serve(context->polls, WAKE_BUDGET);
+	if (params->wait_ms == 0 ||
+	    (TAILQ_EMPTY(&context->polls->waiting) &&
+		engine_peek(context->engine, &next))) {
+		answer(poll);
+	} else if (wait(poll, params->wait_ms) < 0) {
+		poll_free(poll);
+		rpc_fail_memory(call);
+	}
+}
+
+/* ---- all of them ---- */
+
+int
+rpc_polls_new(struct rpc_context *context, struct rpc_polls **out)
+{
+	struct rpc_polls *polls = calloc(1, sizeof(*polls));
+
+	if (!polls)
+		return -ENOMEM;
+	polls->context = context;
+	polls->serve = (struct loop_deferred){ .fn = on_serve, .arg = polls };
+	TAILQ_INIT(&polls->waiting);
+	*out = polls;
+	return 0;
+}
+
+void
+rpc_polls_free(struct rpc_polls *polls)
+{
+	if (!polls)
+		return;
+	loop_defer_cancel(polls->context->loop, &polls->serve);
+	free(polls);
+}
+
+void
+rpc_polls_wake(struct rpc_polls *polls)
+{
+	loop_defer(polls->context->loop, &polls->serve);
+}
+
+void
+rpc_polls_stop(struct rpc_polls *polls)
+{
+	struct rpc_call *call;
+	struct poll *poll;
+	struct err err;
+
+	(void)err_set(&err, ERR_SHUTTING_DOWN, 0, "the daemon is stopping");
+	while ((poll = TAILQ_FIRST(&polls->waiting))) {
+		call = poll->call;
+		poll_free(poll);
+		rpc_fail(call, &err);
+	}
+}

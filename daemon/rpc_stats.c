@@ -1,0 +1,146 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Handler of stats.get. */
+#include <config.h>
+
+#include <jansson.h>
+
+#include "daemon/control.h"
+#include "daemon/engine.h"
+#include "daemon/loop.h"
+#include "daemon/rpc_handlers.h"
+#include "daemon/rpc_json.h"
+
+/* Each function makes one object of the result; NULL: no memory. */
+
+/* [{key: name, "count"}, ...] */
+static json_t *
+named_counts(const struct engine_named_count *counts, size_t n, const char *key)
+{
+	json_t *list = json_array();
+	size_t i;
+
+	for (i = 0; i < n; i++) {
+		if (json_array_append_new(list,
+			json_pack("{s:s, s:I}", key, counts[i].name, "count",
+			    (json_int_t)counts[i].count)) < 0) {
+			json_decref(list);
+			return NULL;
+		}
+	}
+	return list;
+}
+
+static json_t *
+srq_stats(const struct engine_stats *stats)
+{
+	return json_pack("{s:I, s:I, s:I, s:I, s:I, s:I}", "posted_total",
+	    (json_int_t)stats->posted, "refills_total", (json_int_t)stats->refills,
+	    "post_failures_total", (json_int_t)stats->post_failures, "times_low_total",
+	    (json_int_t)stats->times_low, "times_empty_total",
+	    (json_int_t)stats->times_empty, "empty_ns_total",
+	    (json_int_t)stats->empty_ns);
+}
+
+static json_t *
+recv_stats(const struct engine_stats *stats)
+{
+	return json_pack("{s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:o, "
+			 "s:I}",
+	    "messages_total", (json_int_t)stats->messages, "bytes_total",
+	    (json_int_t)stats->bytes, "imm_total", (json_int_t)stats->imms,
+	    "polled_total", (json_int_t)stats->polled, "redelivered_total",
+	    (json_int_t)stats->redelivered, "acked_total", (json_int_t)stats->acked,
+	    "nacked_total", (json_int_t)stats->nacked, "expired_total",
+	    (json_int_t)stats->expired, "auto_acked_total",
+	    (json_int_t)stats->auto_acked, "flushed_total", (json_int_t)stats->flushed,
+	    "late_total", (json_int_t)stats->late, "errors",
+	    named_counts(stats->recv_errors, stats->recv_error_count, "status"),
+	    "dropped_total", (json_int_t)stats->dropped);
+}
+
+static json_t *
+send_stats(const struct engine_stats *stats)
+{
+	return json_pack("{s:{s:I, s:I}, s:I, s:I, s:I}", "slots", "free",
+	    (json_int_t)stats->send_free, "total", (json_int_t)stats->send_total,
+	    "messages_total", (json_int_t)stats->sent, "bytes_total",
+	    (json_int_t)stats->sent_bytes, "failures_total",
+	    (json_int_t)stats->send_failures);
+}
+
+static json_t *
+cq_stats(const struct engine_stats *stats)
+{
+	return json_pack("{s:I, s:I, s:I, s:I, s:I}", "size",
+	    (json_int_t)stats->cq_size, "events_total", (json_int_t)stats->cq_events,
+	    "empty_wakeups_total", (json_int_t)stats->cq_empty_wakeups,
+	    "late_completions_total", (json_int_t)stats->cq_late, "batch_max",
+	    (json_int_t)stats->cq_batch_max);
+}
+
+static json_t *
+cm_stats(const struct engine_stats *stats)
+{
+	return json_pack("{s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:o, s:o}",
+	    "requests_total", (json_int_t)stats->requests, "accepted_total",
+	    (json_int_t)stats->accepted, "established_total",
+	    (json_int_t)stats->established, "opened_total", (json_int_t)stats->opened,
+	    "closed_total", (json_int_t)stats->closed, "conns",
+	    (json_int_t)stats->conns, "unknown_events_total",
+	    (json_int_t)stats->unknown_events, "rejected",
+	    named_counts(stats->rejected, stats->rejected_count, "reason"), "closes",
+	    named_counts(stats->closes, stats->close_count, "reason"));
+}
+
+static json_t *
+memory_stats(const struct engine_stats *stats)
+{
+	const uint64_t limit = stats->memlock_limit_bytes;
+
+	return json_pack("{s:I, s:o}", "registered_bytes",
+	    (json_int_t)stats->registered_bytes, "memlock_limit_bytes",
+	    limit > INT64_MAX ? json_null() : json_integer((json_int_t)limit));
+}
+
+static json_t *
+control_stats(const struct rpc_context *context)
+{
+	const struct rpc_stats *stats = &context->stats;
+	struct control_stats control;
+
+	control_get_stats(context->control, &control);
+	return json_pack("{s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I}", "clients",
+	    (json_int_t)control.clients, "clients_total",
+	    (json_int_t)control.clients_total, "clients_refused_total",
+	    (json_int_t)control.refused, "clients_dropped_total",
+	    (json_int_t)control.dropped, "requests_total", (json_int_t)stats->requests,
+	    "request_errors_total", (json_int_t)stats->request_errors,
+	    "parse_errors_total", (json_int_t)stats->parse_errors,
+	    "notifications_refused_total", (json_int_t)stats->notifications_refused);
+}
+
+static json_t *
+loop_stats(const struct rpc_context *context)
+{
+	struct loop_stats stats;
+
+	loop_get_stats(context->loop, &stats);
+	return json_pack("{s:I, s:I}", "turns_total", (json_int_t)stats.turns,
+	    "stalls_total", (json_int_t)stats.stalls);
+}
+
+void
+rpc_stats_get(struct rpc_call *call, const void *params)
+{
+	const struct rpc_context *context = rpc_call_context(call);
+	struct engine_stats stats;
+
+	(void)params;
+	engine_stats(context->engine, &stats);
+	(void)rpc_reply(call,
+	    json_pack("{s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "slots",
+		rpc_json_slots(&stats.slots), "srq", srq_stats(&stats), "recv",
+		recv_stats(&stats), "send", send_stats(&stats), "cq", cq_stats(&stats),
+		"cm", cm_stats(&stats), "memory", memory_stats(&stats), "control",
+		control_stats(context), "loop", loop_stats(context)));
+}

@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Replies as text: JSON written compactly, in ASCII, with a limit. */
+#ifndef RPMAD_DAEMON_RPC_TEXT_H
+#define RPMAD_DAEMON_RPC_TEXT_H
+
+#include <stddef.h>
+
+#include "lib/core/compiler.h"
+
+struct json_t;
+
+/* A text that grows; zero-initialised. */
+struct rpc_text {
+	char *bytes; /* from malloc(3); no NUL at the end */
+	size_t len;
+	size_t size;
+};
+
+/* return   0; -ENOMEM: nothing was added */
+RPMAD_MUST_USE int rpc_text_add(struct rpc_text *text, const char *bytes, size_t len);
+
+/*
+ * Add a value.
+ *
+ * limit    the most bytes that it may have
+ * return   0; -ENOMEM, -EMSGSIZE: nothing was added
+ */
+RPMAD_MUST_USE int rpc_text_add_json(struct rpc_text *text, const struct json_t *value,
+    size_t limit);
+
+/* Bytes that a text of n bytes of UTF-8 becomes as the inside of a JSON string. */
+size_t rpc_text_escaped_len(const void *data, size_t n);
+
+#endif

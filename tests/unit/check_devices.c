@@ -1,0 +1,159 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* RDMA devices as sysfs shows them, from a tree made here. */
+#include <config.h>
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "daemon/devices.h"
+#include "tests/unit/harness.h"
+
+#define ZERO "0000:0000:0000:0000:0000:0000:0000:0000"
+#define GID0 "fe80:0000:0000:0000:5054:00ff:fe12:3456"
+#define GID1 "0000:0000:0000:0000:0000:ffff:c0a8:4d01"
+
+static char root[64];
+
+/* Make a file, and the folders above it. */
+static void
+put(const char *path, const char *text)
+{
+	char full[256], *slash;
+	FILE *file;
+
+	(void)snprintf(full, sizeof(full), "%s/%s", root, path);
+	for (slash = strchr(full + 1, '/'); slash; slash = strchr(slash + 1, '/')) {
+		*slash = '\0';
+		ck_assert(mkdir(full, 0700) == 0 || errno == EEXIST);
+		*slash = '/';
+	}
+	file = fopen(full, "we");
+	ck_assert_ptr_nonnull(file);
+	ck_assert_int_ge(fputs(text, file), 0);
+	ck_assert_int_eq(fclose(file), 0);
+}
+
+static void
+setup(void)
+{
+	(void)snprintf(root, sizeof(root), "/tmp/check_devices.XXXXXX");
+	ck_assert_ptr_nonnull(mkdtemp(root));
+}
+
+static void
+teardown(void)
+{
+	char command[128];
+
+	(void)snprintf(command, sizeof(command), "rm -rf %s", root);
+	ck_assert_int_eq(system(command), 0);
+}
+
+START_TEST(test_none)
+{
+	struct devices devices;
+
+	ck_assert_int_eq(devices_scan("/nowhere", &devices), 0);
+	ck_assert_uint_eq(devices.count, 0);
+	devices_fini(&devices);
+	ck_assert_int_eq(devices_scan(root, &devices), 0);
+	ck_assert_uint_eq(devices.count, 0);
+	devices_fini(&devices);
+}
+END_TEST
+
+START_TEST(test_roce)
+{
+	const struct device_entry *device;
+	struct devices devices;
+
+	put("rxe0/node_guid", "5054:00ff:fe12:3456\n");
+	put("rxe0/node_type", "1: CA\n");
+	put("rxe0/ports/1/state", "4: ACTIVE\n");
+	put("rxe0/ports/1/link_layer", "Ethernet\n");
+	put("rxe0/ports/1/gids/0", GID0 "\n");
+	put("rxe0/ports/1/gids/1", GID1 "\n");
+	put("rxe0/ports/1/gids/10", GID0 "\n");
+	put("rxe0/ports/1/gids/2", ZERO "\n");
+	put("rxe0/ports/1/gid_attrs/types/0", "IB/RoCE v1\n");
+	put("rxe0/ports/1/gid_attrs/types/1", "RoCE v2\n");
+	put("rxe0/ports/1/gid_attrs/ndevs/1", "eth0\n");
+	put("rxe0/ports/2/state", "1: DOWN\n");
+	ck_assert_int_eq(devices_scan(root, &devices), 0);
+	ck_assert_uint_eq(devices.count, 1);
+	device = &devices.list[0];
+	ck_assert_str_eq(device->name, "rxe0");
+	ck_assert_str_eq(device->node_guid, "5054:00ff:fe12:3456");
+	ck_assert_str_eq(device_transport_name(device->transport), "infiniband");
+	ck_assert_uint_eq(device->port_count, 2);
+	ck_assert_uint_eq(device->ports[0].port, 1);
+	ck_assert_str_eq(device->ports[0].state, "ACTIVE");
+	ck_assert_str_eq(device->ports[0].link_layer, "Ethernet");
+	ck_assert_str_eq(device->ports[0].netdev, "eth0");
+	ck_assert_uint_eq(device->ports[0].gid_count, 3);
+	ck_assert_str_eq(device->ports[0].gids[0].type, "IB/RoCE v1");
+	ck_assert_str_eq(device->ports[0].gids[1].gid, GID1);
+	ck_assert_str_eq(device->ports[0].gids[1].type, "RoCE v2");
+	ck_assert_uint_eq(device->ports[0].gids[2].index, 10);
+	ck_assert_str_eq(device->ports[0].gids[2].type, "");
+	ck_assert_str_eq(device->ports[1].state, "DOWN");
+	ck_assert_str_eq(device->ports[1].netdev, "");
+	devices_fini(&devices);
+}
+END_TEST
+
+/* Files that are missing, empty, too long or folders, and names that are no numbers. */
+START_TEST(test_odd)
+{
+	char text[300];
+	struct devices devices;
+
+	memset(text, 'x', sizeof(text) - 1);
+	text[sizeof(text) - 1] = '\0';
+	put("siw1/node_type", "4: RNIC\n");
+	put("siw1/ports/1/state/folder", "4: ACTIVE\n");
+	put("siw1/ports/1/link_layer", "");
+	put("siw1/ports/1/gids/0", GID0 "\n");
+	put("siw1/ports/one/state", "4: ACTIVE\n");
+	put("siw1/ports/1/gids/first", GID1 "\n");
+	put("siw1/ports/1/gid_attrs/types", "no folder\n");
+	put("usnic/node_type", text);
+	put("usnic/node_guid", text);
+	put("file", "no folder\n");
+	ck_assert_int_eq(devices_scan(root, &devices), 0);
+	ck_assert_uint_eq(devices.count, 2);
+	ck_assert_str_eq(devices.list[0].name, "siw1");
+	ck_assert_str_eq(devices.list[0].node_guid, "");
+	ck_assert_int_eq(devices.list[0].transport, DEVICE_IWARP);
+	ck_assert_uint_eq(devices.list[0].port_count, 1);
+	ck_assert_str_eq(devices.list[0].ports[0].state, "");
+	ck_assert_uint_eq(devices.list[0].ports[0].gid_count, 1);
+	ck_assert_int_eq(devices.list[1].transport, DEVICE_UNKNOWN);
+	ck_assert_uint_eq(strlen(devices.list[1].node_guid), DEVICES_NAME_MAX - 1);
+	ck_assert_uint_eq(devices.list[1].port_count, 0);
+	devices_fini(&devices);
+}
+END_TEST
+
+static Suite *
+suite(void)
+{
+	Suite *s = suite_create("devices");
+	TCase *tc = tcase_create("devices");
+
+	tcase_add_checked_fixture(tc, setup, teardown);
+	tcase_add_test(tc, test_none);
+	tcase_add_test(tc, test_roce);
+	tcase_add_test(tc, test_odd);
+	suite_add_tcase(s, tc);
+	return s;
+}
+
+int
+main(void)
+{
+	return harness_run(suite());
+}

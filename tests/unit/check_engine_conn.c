@@ -1,0 +1,695 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Connections over the doubles: closing, draining, refusing, dialling, sending,
+ * devices. */
+#include <config.h>
+
+#include <arpa/inet.h>
+#include <infiniband/verbs.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "daemon/conn.h"
+#include "lib/core/addr.h"
+#include "tests/unit/engine_rig.h"
+#include "tests/unit/harness.h"
+
+static struct rig rig;
+
+static void
+set_up(void)
+{
+	fake_reset();
+	rig_settings(&rig);
+}
+
+static struct sockaddr_storage
+address(const char *text, uint16_t port)
+{
+	struct sockaddr_storage addr;
+
+	ck_assert_int_eq(addr_parse(text, port, &addr, &rig.err), 0);
+	return addr;
+}
+
+static bool
+no_conns(struct rig *r, void *arg)
+{
+	(void)arg;
+	return rig_stats(r).conns == 0;
+}
+
+static bool
+is_running(struct rig *r, void *arg)
+{
+	(void)arg;
+	return engine_state(r->engine) == ENGINE_RUNNING;
+}
+
+static bool
+is_stopped(struct rig *r, void *arg)
+{
+	(void)arg;
+	return r->is_stopped;
+}
+
+/* One round: a peer sends a burst and leaves at once; every message is there. */
+static void
+send_and_leave(unsigned int round, unsigned int count)
+{
+	struct fake_peer *peer = rig_peer(&rig);
+	struct ledger_message message;
+	char text[32];
+	unsigned int i;
+
+	for (i = 0; i < count; i++) {
+		(void)snprintf(text, sizeof(text), "round %u message %u", round, i);
+		ck_assert_int_ge(rig_send(peer, text), 0);
+	}
+	ck_assert_uint_eq(fake_peer_sent_count(peer, FAKE_SENT_OK), count);
+	fake_peer_disconnect(peer);
+	ck_assert(rig_until(&rig, no_conns, NULL));
+	for (i = 0; i < count; i++) {
+		(void)snprintf(text, sizeof(text), "round %u message %u", round, i);
+		message = rig_expect(&rig, text);
+		ck_assert_uint_eq(message.arrival.conn, round + 1);
+		ck_assert_int_eq(message.arrival.peer.ss_family, AF_INET);
+		rig_ack(&rig, &message);
+	}
+	rig_settle(&rig);
+	ck_assert_str_eq(rig_conn(&rig, round + 1).reason, "peer");
+	ck_assert_uint_eq(rig_conn(&rig, round + 1).messages, count);
+}
+
+/* _i: bit 0 the driver shows the CM event first, bit 1 it drops unread completions. */
+START_TEST(test_send_and_leave_at_once)
+{
+	unsigned int round;
+
+	rig.settings.pool_slots = 256;
+	rig.settings.receive_target = 128;
+	fake_options()->cm_event_first = _i & 1;
+	fake_options()->drop_unread = _i & 2;
+	fake_options()->reuse_qp_num = _i & 2;
+	ck_assert_int_eq(rig_start(&rig), 0);
+	for (round = 0; round < 20; round++)
+		send_and_leave(round, 100);
+	ck_assert_uint_eq(rig_stats(&rig).messages, 2000);
+	rig_end(&rig);
+}
+END_TEST
+
+/* Where LAST_WQE_REACHED is never sent the close ends within the deadline. */
+START_TEST(test_last_wqe)
+{
+	struct fake_peer *peer;
+	uint64_t start_ns;
+
+	fake_options()->last_wqe = _i;
+	ck_assert_int_eq(rig_start(&rig), 0);
+	peer = rig_peer(&rig);
+	ck_assert_int_ge(rig_send(peer, "x"), 0);
+	fake_peer_disconnect(peer);
+	start_ns = loop_now_ns();
+	ck_assert(rig_until(&rig, no_conns, NULL));
+	ck_assert_uint_lt(loop_now_ns() - start_ns, _i ? 1000000000u : 3000000000u);
+	/* Waited for in vain once, it is not waited for again. */
+	peer = rig_peer(&rig);
+	fake_peer_disconnect(peer);
+	start_ns = loop_now_ns();
+	ck_assert(rig_until(&rig, no_conns, NULL));
+	ck_assert_uint_lt(loop_now_ns() - start_ns, 1000000000u);
+	rig_end(&rig);
+}
+END_TEST
+
+START_TEST(test_message_too_long)
+{
+	struct fake_peer *bad, *good;
+	struct ledger_message message;
+	char text[65];
+
+	fake_set_kind(_i ? FAKE_RXE : FAKE_IB);
+	memset(text, 'x', sizeof(text));
+	ck_assert_int_eq(rig_start(&rig), 0);
+	bad = rig_peer(&rig);
+	good = rig_peer(&rig);
+	ck_assert_int_ge(fake_peer_send(bad, text, sizeof(text), FAKE_NO_IMM), 0);
+	rig_settle(&rig);
+	ck_assert_uint_eq(fake_peer_sent_count(bad, FAKE_SENT_ERROR), 1);
+	rig_turn_ms(&rig, 100);
+	ck_assert_str_eq(rig_conn(&rig, 1).reason, "message_too_long");
+	ck_assert_int_ge(rig_send(good, "fine"), 0);
+	rig_settle(&rig);
+	message = rig_expect(&rig, "fine");
+	rig_ack(&rig, &message);
+	rig_settle(&rig);
+	ck_assert_uint_eq(rig_counts(&rig).free, 16);
+	ck_assert_uint_eq(rig_counts(&rig).posted, 16);
+	ck_assert_uint_eq(rig_named(rig_stats(&rig).recv_errors,
+			      rig_stats(&rig).recv_error_count,
+			      _i ? "REM_INV_REQ_ERR" : "LOC_LEN_ERR"),
+	    1);
+	ck_assert_int_eq(fake_peer_state(good), FAKE_PEER_ESTABLISHED);
+	rig_end(&rig);
+}
+END_TEST
+
+START_TEST(test_other_status_is_named)
+{
+	struct fake_peer *peer;
+
+	ck_assert_int_eq(rig_start(&rig), 0);
+	peer = rig_peer(&rig);
+	fake_inject_wc(fake_peer_qp_num(peer), 99999, IBV_WC_LOC_PROT_ERR);
+	rig_turn_ms(&rig, 50);
+	ck_assert_str_eq(rig_conn(&rig, 1).reason, "error:LOC_PROT_ERR");
+	/* Its slot number was nonsense: nothing was taken for it. */
+	ck_assert_uint_eq(rig_stats(&rig).dropped, 1);
+	rig_end(&rig);
+}
+END_TEST
+
+START_TEST(test_refused_before_a_queue_pair_exists)
+{
+	struct fake_peer *peer;
+	struct engine_stats stats;
+
+	rig.settings.conns_max = 1;
+	rig.settings.conns_allow_count = 1;
+	ck_assert_int_eq(addr_net_parse("127.0.0.0/8", &rig.settings.conns_allow[0],
+			     &rig.err),
+	    0);
+	ck_assert_int_eq(rig_start(&rig), 0);
+	peer = fake_peer_connect_from("192.0.2.1", rig_port(&rig), NULL, 0);
+	rig_settle(&rig);
+	ck_assert_int_eq(fake_peer_state(peer), FAKE_PEER_REJECTED);
+	ck_assert_int_eq(fake_peer_reason(peer), 28);
+	ck_assert_uint_eq(fake_made(FAKE_QP), 0);
+	(void)rig_peer(&rig);
+	peer = fake_peer_connect(rig_port(&rig), NULL, 0);
+	rig_settle(&rig);
+	ck_assert_int_eq(fake_peer_state(peer), FAKE_PEER_REJECTED);
+	ck_assert_uint_eq(fake_made(FAKE_QP), 1);
+	stats = rig_stats(&rig);
+	ck_assert_uint_eq(stats.requests, 3);
+	ck_assert_uint_eq(stats.accepted, 1);
+	ck_assert_uint_eq(rig_named(stats.rejected, stats.rejected_count,
+			      "not_allowed"),
+	    1);
+	ck_assert_uint_eq(rig_named(stats.rejected, stats.rejected_count, "limit"), 1);
+	rig_end(&rig);
+}
+END_TEST
+
+/* Many refused requests leave no id behind. */
+START_TEST(test_rejects_do_not_leak)
+{
+	unsigned int i, live;
+
+	rig.settings.conns_allow_count = 1;
+	ck_assert_int_eq(addr_net_parse("10.0.0.0/8", &rig.settings.conns_allow[0],
+			     &rig.err),
+	    0);
+	ck_assert_int_eq(rig_start(&rig), 0);
+	live = fake_live(FAKE_ID);
+	for (i = 0; i < 500; i++) {
+		ck_assert_ptr_nonnull(fake_peer_connect(rig_port(&rig), NULL, 0));
+		rig_settle(&rig);
+	}
+	ck_assert_uint_eq(fake_live(FAKE_ID), live);
+	ck_assert_uint_eq(rig_stats(&rig).conns, 0);
+	rig_end(&rig);
+}
+END_TEST
+
+/* A peer that dies between its request and its acceptance. */
+START_TEST(test_request_that_died)
+{
+	struct fake_peer *peer;
+
+	ck_assert_int_eq(rig_start(&rig), 0);
+	peer = fake_peer_connect(rig_port(&rig), NULL, 0);
+	fake_peer_kill(peer);
+	rig_turn_ms(&rig, 50);
+	ck_assert_uint_eq(rig_stats(&rig).conns, 0);
+	(void)rig_peer(&rig);
+	rig_end(&rig);
+}
+END_TEST
+
+START_TEST(test_close)
+{
+	struct rig_done first = { .calls = 0 }, second = { .calls = 0 };
+	struct fake_peer *peer;
+
+	ck_assert_int_eq(rig_start(&rig), 0);
+	peer = rig_peer(&rig);
+	engine_conn_close(rig.engine, 1, rig_done, &first);
+	engine_conn_close(rig.engine, 1, rig_done, &second);
+	ck_assert_uint_eq(first.calls, 0);
+	ck_assert(rig_wait(&rig, &first));
+	ck_assert(rig_wait(&rig, &second));
+	ck_assert(!first.failed);
+	ck_assert_str_eq(first.info.reason, "local");
+	ck_assert_int_eq(fake_peer_state(peer), FAKE_PEER_DISCONNECTED);
+	memset(&first, 0, sizeof(first));
+	engine_conn_close(rig.engine, 1, rig_done, &first);
+	ck_assert(first.failed);
+	ck_assert_int_eq(first.err.code, ERR_NO_SUCH_CONN);
+	ck_assert_ptr_nonnull(strstr(first.err.text, "local"));
+	rig_end(&rig);
+}
+END_TEST
+
+START_TEST(test_closed_are_remembered)
+{
+	struct conn_info info;
+	unsigned int i;
+
+	ck_assert_int_eq(rig_start(&rig), 0);
+	for (i = 0; i < CONN_CLOSED_MAX + 3; i++) {
+		fake_peer_disconnect(rig_peer(&rig));
+		ck_assert(rig_until(&rig, no_conns, NULL));
+	}
+	ck_assert_int_ne(engine_conn_info(rig.engine, 3, &info, &rig.err), 0);
+	ck_assert_int_eq(rig.err.code, ERR_NO_SUCH_CONN);
+	ck_assert_int_eq(engine_conn_info(rig.engine, 4, &info, &rig.err), 0);
+	ck_assert_int_eq(info.state, CONN_CLOSED);
+	ck_assert_uint_ne(info.closed_ns, 0);
+	rig_end(&rig);
+}
+END_TEST
+
+static void
+dial(struct rig_done *done, const char *addr, uint64_t timeout_ms)
+{
+	struct sockaddr_storage peer = address(addr, 7471);
+
+	memset(done, 0, sizeof(*done));
+	engine_conn_open(rig.engine, &peer, timeout_ms, rig_done, done);
+}
+
+/* What each outcome of a dial is called. */
+static const struct dial_case {
+	enum fake_dial outcome;
+	int status;
+	unsigned int device;
+	enum err_code code;
+	const char *reason;
+} dial_cases[] = {
+	{ FAKE_DIAL_REJECT, 8, 0, ERR_CONN_REJECTED, "rejected" },
+	{ FAKE_DIAL_REJECT, 28, 0, ERR_CONN_REJECTED, "rejected" },
+	{ FAKE_DIAL_UNREACHABLE, 0, 0, ERR_CONN_UNREACHABLE, "unreachable" },
+	{ FAKE_DIAL_CONNECT_ERROR, 0, 0, ERR_CONN_LOST, "lost" },
+	{ FAKE_DIAL_ADDR_ERROR, 0, 0, ERR_ADDR_UNRESOLVED, "unresolved" },
+	{ FAKE_DIAL_ADDR_SILENT, 0, 0, ERR_TIMEOUT, "timed_out" },
+	{ FAKE_DIAL_ROUTE_ERROR, 0, 0, ERR_CONN_UNREACHABLE, "unreachable" },
+	{ FAKE_DIAL_ROUTE_SILENT, 0, 0, ERR_TIMEOUT, "timed_out" },
+	{ FAKE_DIAL_HOLD, 0, 0, ERR_TIMEOUT, "timed_out" },
+	{ FAKE_DIAL_ACCEPT, 0, 1, ERR_WRONG_DEVICE, "wrong_device" },
+};
+
+START_TEST(test_dial_fails)
+{
+	const struct dial_case *c = &dial_cases[_i];
+	struct rig_done done;
+
+	fake_options()->devices = 2;
+	ck_assert_int_eq(rig_start(&rig), 0);
+	fake_dial_script("192.0.2.5", 0, c->device, c->outcome, c->status, NULL, 0);
+	dial(&done, "192.0.2.5", 200);
+	ck_assert(rig_wait(&rig, &done));
+	ck_assert(done.failed);
+	ck_assert_int_eq(done.err.code, c->code);
+	ck_assert_ptr_nonnull(strstr(done.err.text, "192.0.2.5:7471"));
+	ck_assert(rig_until(&rig, no_conns, NULL));
+	ck_assert_str_eq(rig_conn(&rig, 1).reason, c->reason);
+	rig_end(&rig);
+}
+END_TEST
+
+static struct fake_peer *
+dial_well(struct rig_done *done)
+{
+	static const uint8_t announcement[12] = { 'R', 'P', 'M', 'D', 1, 0, 0, 0, 0, 0,
+		0, 32 };
+
+	fake_dial_script("192.0.2.5", 0, 0, FAKE_DIAL_ACCEPT, 0, announcement,
+	    sizeof(announcement));
+	dial(done, "192.0.2.5", 1000);
+	ck_assert(rig_wait(&rig, done));
+	ck_assert(!done->failed);
+	return fake_peer_last();
+}
+
+static void
+send_to(struct rig_done *done, uint64_t id, const char *text, uint64_t imm,
+    uint64_t timeout_ms)
+{
+	memset(done, 0, sizeof(*done));
+	engine_conn_send(rig.engine, id, text, strlen(text), imm, timeout_ms, rig_done,
+	    done);
+}
+
+START_TEST(test_dial_send_receive)
+{
+	struct ledger_message message;
+	struct rig_done done;
+	struct fake_peer *peer;
+	const void *data;
+	size_t len = 0;
+	int64_t imm = 0;
+
+	ck_assert_int_eq(rig_start(&rig), 0);
+	peer = dial_well(&done);
+	ck_assert_uint_eq(done.info.peer_slot_size, 32);
+	ck_assert_int_eq(done.info.state, CONN_ESTABLISHED);
+	ck_assert(done.info.is_outgoing);
+	ck_assert_int_eq(fake_qp_min_rnr_timer(fake_peer_qp_num(peer)), 12);
+	send_to(&done, 1, "to the peer", 7, 1000);
+	ck_assert(rig_wait(&rig, &done));
+	ck_assert(!done.failed);
+	data = fake_peer_message(peer, 0, &len, &imm);
+	ck_assert_uint_eq(len, 11);
+	ck_assert_mem_eq(data, "to the peer", 11);
+	ck_assert_int_eq(imm, 7);
+	send_to(&done, 1, "", PARAM_UNSET, 1000);
+	ck_assert(rig_wait(&rig, &done));
+	ck_assert(!done.failed);
+	(void)fake_peer_message(peer, 1, &len, &imm);
+	ck_assert_uint_eq(len, 0);
+	ck_assert_int_eq(imm, FAKE_NO_IMM);
+	ck_assert_int_ge(rig_send(peer, "and back"), 0);
+	rig_settle(&rig);
+	message = rig_expect(&rig, "and back");
+	ck_assert_uint_eq(message.arrival.conn, 1);
+	ck_assert_uint_eq(rig_conn(&rig, 1).sent_messages, 2);
+	ck_assert_uint_eq(rig_stats(&rig).send_free, 4);
+	rig_end(&rig);
+}
+END_TEST
+
+START_TEST(test_send_refusals)
+{
+	struct rig_done done, held[4];
+	struct fake_peer *peer;
+	unsigned int i;
+
+	ck_assert_int_eq(rig_start(&rig), 0);
+	send_to(&done, 9, "x", PARAM_UNSET, 1000);
+	ck_assert_int_eq(done.err.code, ERR_NO_SUCH_CONN);
+	peer = dial_well(&done);
+	send_to(&done, 1, "123456789012345678901234567890123", PARAM_UNSET, 1000);
+	ck_assert(done.failed);
+	ck_assert_int_eq(done.err.code, ERR_TOO_LARGE);
+	ck_assert_ptr_nonnull(strstr(done.err.text, "32 bytes"));
+	/* A peer without receives: the sends wait, and so do their slots. */
+	fake_peer_set_ready(peer, false);
+	for (i = 0; i < 4; i++)
+		send_to(&held[i], 1, "waits", PARAM_UNSET, i == 0 ? 50 : 60000);
+	send_to(&done, 1, "one too many", PARAM_UNSET, 1000);
+	ck_assert(done.failed);
+	ck_assert_int_eq(done.err.code, ERR_BUSY);
+	ck_assert(rig_wait(&rig, &held[0]));
+	ck_assert_int_eq(held[0].err.code, ERR_TIMEOUT);
+	ck_assert_uint_eq(rig_stats(&rig).send_free, 0);
+	fake_peer_set_ready(peer, true);
+	ck_assert(rig_wait(&rig, &held[3]));
+	ck_assert(!held[3].failed);
+	ck_assert_uint_eq(held[0].calls, 1);
+	ck_assert_uint_eq(fake_peer_received(peer), 4);
+	rig_settle(&rig);
+	ck_assert_uint_eq(rig_stats(&rig).send_free, 4);
+	rig_end(&rig);
+}
+END_TEST
+
+START_TEST(test_send_meets_the_end)
+{
+	struct rig_done done;
+	struct fake_peer *peer;
+
+	ck_assert_int_eq(rig_start(&rig), 0);
+	peer = dial_well(&done);
+	fake_peer_set_ready(peer, false);
+	send_to(&done, 1, "never", PARAM_UNSET, 60000);
+	if (_i == 0)
+		fake_peer_kill(peer);
+	else
+		fake_peer_vanish(peer);
+	ck_assert(rig_wait(&rig, &done));
+	ck_assert_int_eq(done.err.code, ERR_CONN_LOST);
+	ck_assert(rig_until(&rig, no_conns, NULL));
+	ck_assert_str_eq(rig_conn(&rig, 1).reason, _i == 0 ? "peer" : "timed_out");
+	ck_assert_uint_eq(rig_stats(&rig).send_free, 4);
+	rig_end(&rig);
+}
+END_TEST
+
+START_TEST(test_idle)
+{
+	struct fake_peer *busy;
+	unsigned int i;
+
+	rig.settings.conns_idle_ms = 300;
+	ck_assert_int_eq(rig_start(&rig), 0);
+	(void)rig_peer(&rig);
+	busy = rig_peer(&rig);
+	for (i = 0; i < 20; i++) {
+		ck_assert_int_ge(rig_send(busy, "x"), 0);
+		rig_turn_ms(&rig, 100);
+		if (i < 16) {
+			struct ledger_message message = rig_expect(&rig, "x");
+
+			rig_ack(&rig, &message);
+		}
+	}
+	ck_assert_str_eq(rig_conn(&rig, 1).reason, "idle");
+	ck_assert_int_eq(rig_conn(&rig, 2).state, CONN_ESTABLISHED);
+	rig_end(&rig);
+}
+END_TEST
+
+/* The one that holds too much goes, and only while others go short. */
+START_TEST(test_quota)
+{
+	struct fake_peer *greedy;
+	unsigned int i;
+
+	rig.settings.conns_quota_slots = 8;
+	ck_assert_int_eq(rig_start(&rig), 0);
+	greedy = rig_peer(&rig);
+	for (i = 0; i < 20; i++) {
+		ck_assert_int_ge(rig_send(greedy, "mine"), 0);
+		rig_settle(&rig);
+	}
+	ck_assert_uint_eq(rig_conn(&rig, 1).held, 20);
+	ck_assert_int_eq(rig_conn(&rig, 1).state, CONN_ESTABLISHED);
+	(void)rig_peer(&rig);
+	for (i = 0; i < 12; i++) {
+		(void)rig_send(greedy, "mine");
+		rig_settle(&rig);
+	}
+	rig_turn_ms(&rig, 50);
+	ck_assert_str_eq(rig_conn(&rig, 1).reason, "over_quota");
+	ck_assert_int_eq(rig_conn(&rig, 2).state, CONN_ESTABLISHED);
+	/* What had arrived stays. */
+	ck_assert_uint_eq(rig_counts(&rig).ready, rig_stats(&rig).messages);
+	rig_end(&rig);
+}
+END_TEST
+
+START_TEST(test_device_goes_and_returns)
+{
+	struct ledger_message message;
+	const struct ibv_context *old = fake_context(0);
+	struct fake_peer *peer;
+	uint16_t port;
+	unsigned int i;
+
+	ck_assert_int_eq(rig_start(&rig), 0);
+	port = rig_port(&rig);
+	for (i = 0; i < 3; i++) {
+		old = fake_context(0);
+		peer = rig_peer(&rig);
+		ck_assert_int_ge(rig_send(peer, "before"), 0);
+		rig_settle(&rig);
+		fake_device_remove(0);
+		rig_settle(&rig);
+		ck_assert_int_eq(engine_state(rig.engine), ENGINE_WAITING_FOR_DEVICE);
+		ck_assert(fake_device_released(old));
+		ck_assert_str_eq(rig_conn(&rig, i + 1).reason, "device_gone");
+		ck_assert_uint_eq(rig_counts(&rig).posted, 0);
+		message = rig_expect(&rig, "before");
+		rig_ack(&rig, &message);
+		rig_turn_ms(&rig, 300);
+		fake_device_return(0);
+		ck_assert(rig_until(&rig, is_running, NULL));
+		rig_settle(&rig);
+		ck_assert_uint_eq(rig_port(&rig), port);
+		ck_assert_uint_eq(rig_counts(&rig).posted, 16);
+	}
+	rig_end(&rig);
+}
+END_TEST
+
+START_TEST(test_start_without_a_device)
+{
+	fake_device_remove(0);
+	ck_assert_int_eq(rig_start(&rig), 0);
+	ck_assert_int_eq(engine_state(rig.engine), ENGINE_WAITING_FOR_DEVICE);
+	ck_assert_str_ne(engine_reason(rig.engine), "");
+	fake_device_return(0);
+	ck_assert(rig_until(&rig, is_running, NULL));
+	(void)rig_peer(&rig);
+	rig_end(&rig);
+}
+END_TEST
+
+/* A dead queue takes all connections with it; they may come back, messages are kept. */
+START_TEST(test_queue_overrun)
+{
+	struct ledger_message message;
+	struct fake_peer *peer;
+
+	ck_assert_int_eq(rig_start(&rig), 0);
+	peer = rig_peer(&rig);
+	ck_assert_int_ge(rig_send(peer, "kept"), 0);
+	rig_settle(&rig);
+	fake_overrun(fake_peer_qp_num(peer));
+	rig_settle(&rig);
+	ck_assert(rig_until(&rig, is_running, NULL));
+	message = rig_expect(&rig, "kept");
+	rig_ack(&rig, &message);
+	(void)rig_peer(&rig);
+	ck_assert_str_eq(rig_conn(&rig, 1).reason, "error:QUEUE_FATAL");
+	rig_end(&rig);
+}
+END_TEST
+
+/* What a sender saw succeed before the stop is in the ledger after it. */
+START_TEST(test_stop_drains)
+{
+	struct fake_peer *peers[4];
+	unsigned int i, sent = 0;
+
+	fake_options()->cm_event_first = true;
+	fake_options()->drop_unread = true;
+	ck_assert_int_eq(rig_start(&rig), 0);
+	for (i = 0; i < 4; i++)
+		peers[i] = rig_peer(&rig);
+	for (i = 0; i < 16; i++)
+		ck_assert_int_ge(rig_send(peers[i % 4], "last words"), 0);
+	for (i = 0; i < 4; i++)
+		sent += fake_peer_sent_count(peers[i], FAKE_SENT_OK);
+	engine_stop(rig.engine);
+	ck_assert(rig_until(&rig, is_stopped, NULL));
+	ck_assert_uint_eq(sent, 16);
+	ck_assert_uint_eq(rig_counts(&rig).ready, 16);
+	ck_assert_int_eq(engine_state(rig.engine), ENGINE_STOPPED);
+	rig_end(&rig);
+}
+END_TEST
+
+START_TEST(test_stop_without_a_device)
+{
+	rig.settings.listen_count = 0;
+	ck_assert_int_eq(rig_start(&rig), 0);
+	engine_stop(rig.engine);
+	ck_assert(rig_until(&rig, is_stopped, NULL));
+	rig_end(&rig);
+}
+END_TEST
+
+/* On iWARP the accepting side waits for the first message, an empty queue is an end. */
+START_TEST(test_iwarp)
+{
+	struct fake_peer *peer;
+	struct rig_done done;
+	unsigned int i;
+
+	fake_set_kind(FAKE_IWARP);
+	ck_assert_int_eq(rig_start(&rig), 0);
+	peer = rig_peer(&rig);
+	send_to(&done, 1, "too early", PARAM_UNSET, 1000);
+	ck_assert(done.failed);
+	ck_assert_int_eq(done.err.code, ERR_NOT_READY);
+	for (i = 0; i < 40; i++) {
+		(void)rig_send(peer, "x");
+		rig_settle(&rig);
+	}
+	ck_assert(rig_until(&rig, no_conns, NULL));
+	ck_assert_str_eq(rig_conn(&rig, 1).reason, "srq_empty");
+	ck_assert_uint_eq(rig_counts(&rig).ready, 32);
+	rig_end(&rig);
+}
+END_TEST
+
+/* Whatever call fails under way, the ledger stays exact and nothing is left behind. */
+START_TEST(test_nth_call_fails_under_way)
+{
+	unsigned int n;
+
+	for (n = 1; n < 300; n++) {
+		struct rig_done done;
+		struct fake_peer *peer;
+		bool fired;
+
+		rig_settings(&rig);
+		ck_assert_int_eq(rig_start(&rig), 0);
+		fake_fail_nth(n, EIO);
+		peer = fake_peer_connect(rig_port(&rig), NULL, 0);
+		rig_settle(&rig);
+		(void)rig_send(peer, "hello");
+		rig_settle(&rig);
+		fake_dial_script("192.0.2.5", 0, 0, FAKE_DIAL_ACCEPT, 0, NULL, 0);
+		dial(&done, "192.0.2.5", 200);
+		rig_turn_ms(&rig, 30);
+		send_to(&done, 2, "out", PARAM_UNSET, 100);
+		rig_settle(&rig);
+		fake_peer_disconnect(peer);
+		rig_turn_ms(&rig, 30);
+		fired = fake_fired();
+		fake_fail_nth(0, 0);
+		rig_end(&rig);
+		if (!fired)
+			break;
+	}
+	ck_assert_uint_gt(n, 20);
+	ck_assert_uint_lt(n, 300);
+}
+END_TEST
+
+int
+main(void)
+{
+	Suite *suite = suite_create("engine_conn");
+	TCase *tc = tcase_create("engine_conn");
+
+	tcase_add_checked_fixture(tc, set_up, NULL);
+	tcase_add_loop_test(tc, test_send_and_leave_at_once, 0, 4);
+	tcase_add_loop_test(tc, test_last_wqe, 0, 2);
+	tcase_add_loop_test(tc, test_message_too_long, 0, 2);
+	tcase_add_test(tc, test_other_status_is_named);
+	tcase_add_test(tc, test_refused_before_a_queue_pair_exists);
+	tcase_add_test(tc, test_rejects_do_not_leak);
+	tcase_add_test(tc, test_request_that_died);
+	tcase_add_test(tc, test_close);
+	tcase_add_test(tc, test_closed_are_remembered);
+	tcase_add_loop_test(tc, test_dial_fails, 0, ARRAY_LEN(dial_cases));
+	tcase_add_test(tc, test_dial_send_receive);
+	tcase_add_test(tc, test_send_refusals);
+	tcase_add_loop_test(tc, test_send_meets_the_end, 0, 2);
+	tcase_add_test(tc, test_idle);
+	tcase_add_test(tc, test_quota);
+	tcase_add_test(tc, test_device_goes_and_returns);
+	tcase_add_test(tc, test_start_without_a_device);
+	tcase_add_test(tc, test_queue_overrun);
+	tcase_add_test(tc, test_stop_drains);
+	tcase_add_test(tc, test_stop_without_a_device);
+	tcase_add_test(tc, test_iwarp);
+	tcase_add_test(tc, test_nth_call_fails_under_way);
+	tcase_set_timeout(tc, 120);
+	suite_add_tcase(suite, tc);
+	return harness_run(suite);
+}

@@ -1,0 +1,20 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# rpmactl: its parts alone, and whole commands against a scripted daemon.
+if HAVE_CHECK
+ctl_check_sources = %D%/ctl_harness.c %D%/ctl_harness.h %D%/harness.h
+ctl_check_cflags = $(AM_CFLAGS) $(CHECK_CFLAGS) $(JANSSON_CFLAGS)
+ctl_check_libs = ctl/libctl.a lib/core/libcore.a $(JANSSON_LIBS) $(CHECK_LIBS)
+check_PROGRAMS += %D%/check_client %D%/check_command %D%/check_run %D%/check_view
+%C%_check_client_SOURCES = %D%/check_client.c $(ctl_check_sources)
+%C%_check_client_CFLAGS = $(ctl_check_cflags)
+%C%_check_client_LDADD = $(ctl_check_libs)
+%C%_check_command_SOURCES = %D%/check_command.c $(ctl_check_sources)
+%C%_check_command_CFLAGS = $(ctl_check_cflags)
+%C%_check_command_LDADD = $(ctl_check_libs)
+%C%_check_run_SOURCES = %D%/check_run.c $(ctl_check_sources)
+%C%_check_run_CFLAGS = $(ctl_check_cflags)
+%C%_check_run_LDADD = $(ctl_check_libs)
+%C%_check_view_SOURCES = %D%/check_view.c $(ctl_check_sources)
+%C%_check_view_CFLAGS = $(ctl_check_cflags)
+%C%_check_view_LDADD = $(ctl_check_libs)
+endif

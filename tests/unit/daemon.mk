@@ -1,0 +1,73 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# Tests of the daemon's control plane. Where it needs an engine, a stub in memory takes the
+# place of the one in libdaemon.a.
+if HAVE_CHECK
+daemon_cflags = $(AM_CFLAGS) $(CHECK_CFLAGS) $(EVENT_CFLAGS) $(JANSSON_CFLAGS)
+daemon_ldadd = daemon/libdaemon.a lib/core/libcore.a $(EVENT_LIBS) $(JANSSON_LIBS) \
+	$(SYSTEMD_LIBS) $(CHECK_LIBS)
+daemon_stub = %D%/stub_engine.c %D%/stub_engine.h %D%/stub_engine_show.c %D%/harness.h
+daemon_rig = %D%/crig.c %D%/crig.h %D%/json_alloc.c %D%/json_alloc.h $(daemon_stub)
+daemon_socket = %D%/socket_rig.c %D%/socket_rig.h %D%/harness.h
+
+check_PROGRAMS += %D%/check_access
+%C%_check_access_SOURCES = %D%/check_access.c %D%/harness.h
+%C%_check_access_CFLAGS = $(daemon_cflags)
+%C%_check_access_LDADD = $(daemon_ldadd)
+
+check_PROGRAMS += %D%/check_control
+%C%_check_control_SOURCES = %D%/check_control.c $(daemon_socket)
+%C%_check_control_CFLAGS = $(daemon_cflags)
+%C%_check_control_LDADD = $(daemon_ldadd)
+
+check_PROGRAMS += %D%/check_control_client
+%C%_check_control_client_SOURCES = %D%/check_control_client.c $(daemon_socket)
+%C%_check_control_client_CFLAGS = $(daemon_cflags)
+%C%_check_control_client_LDADD = $(daemon_ldadd)
+
+check_PROGRAMS += %D%/check_daemon
+%C%_check_daemon_SOURCES = %D%/check_daemon.c $(daemon_stub)
+%C%_check_daemon_CFLAGS = $(daemon_cflags)
+%C%_check_daemon_LDADD = $(daemon_ldadd)
+
+check_PROGRAMS += %D%/check_devices
+%C%_check_devices_SOURCES = %D%/check_devices.c %D%/harness.h
+%C%_check_devices_CFLAGS = $(daemon_cflags)
+%C%_check_devices_LDADD = $(daemon_ldadd)
+
+check_PROGRAMS += %D%/check_loop
+%C%_check_loop_SOURCES = %D%/check_loop.c %D%/harness.h
+%C%_check_loop_CFLAGS = $(daemon_cflags)
+%C%_check_loop_LDADD = $(daemon_ldadd)
+
+check_PROGRAMS += %D%/check_rpc
+%C%_check_rpc_SOURCES = %D%/check_rpc.c $(daemon_rig)
+%C%_check_rpc_CFLAGS = $(daemon_cflags)
+%C%_check_rpc_LDADD = $(daemon_ldadd)
+
+check_PROGRAMS += %D%/check_rpc_batch
+%C%_check_rpc_batch_SOURCES = %D%/check_rpc_batch.c $(daemon_rig)
+%C%_check_rpc_batch_CFLAGS = $(daemon_cflags)
+%C%_check_rpc_batch_LDADD = $(daemon_ldadd)
+
+check_PROGRAMS += %D%/check_rpc_methods
+%C%_check_rpc_methods_SOURCES = %D%/check_rpc_methods.c $(daemon_rig)
+%C%_check_rpc_methods_CFLAGS = $(daemon_cflags)
+%C%_check_rpc_methods_LDADD = $(daemon_ldadd)
+
+check_PROGRAMS += %D%/check_rpc_recv
+%C%_check_rpc_recv_SOURCES = %D%/check_rpc_recv.c $(daemon_rig)
+%C%_check_rpc_recv_CFLAGS = $(daemon_cflags)
+%C%_check_rpc_recv_LDADD = $(daemon_ldadd)
+
+check_PROGRAMS += %D%/check_rpc_wait
+%C%_check_rpc_wait_SOURCES = %D%/check_rpc_wait.c $(daemon_rig)
+%C%_check_rpc_wait_CFLAGS = $(daemon_cflags)
+%C%_check_rpc_wait_LDADD = $(daemon_ldadd)
+
+check_PROGRAMS += %D%/check_settings
+%C%_check_settings_SOURCES = %D%/check_settings.c %D%/json_alloc.c %D%/json_alloc.h %D%/harness.h
+%C%_check_settings_CFLAGS = $(daemon_cflags)
+%C%_check_settings_LDADD = $(daemon_ldadd)
+endif
+
+EXTRA_DIST += %D%/settings_invalid
