@@ -3,5 +3,7 @@ include %D%/unit/core.mk
 include %D%/unit/rpma.mk
 include %D%/unit/daemon.mk
 include %D%/unit/engine.mk
+include %D%/unit/ctl.mk
+include %D%/cli/local.mk
 include %D%/fuzz/local.mk
 include %D%/fake/local.mk

@@ -1,0 +1,113 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The script asks for words, and the words come from the tables. */
+#include <config.h>
+
+#include "ctl/complete.h"
+
+#include <string.h>
+
+#include "ctl/buf.h"
+#include "ctl/command.h"
+#include "ctl/option.h"
+
+/* The same as the file rpmactl.bash. */
+static const char bash_script[] =
+    "# SPDX-License-Identifier: BSD-3-Clause\n"
+    "# Completion of rpmactl in bash; the words come from rpmactl itself.\n"
+    "_rpmactl() {\n"
+    "  local IFS=$'\\n'\n"
+    "  # shellcheck disable=SC2207\n"
+    "  COMPREPLY=($(compgen -W \"$(\"${COMP_WORDS[0]}\" completion --words -- \\\n"
+    "    \"${COMP_WORDS[@]:1:COMP_CWORD-1}\" 2>/dev/null)\" -- "
+    "\"${COMP_WORDS[COMP_CWORD]}\"))\n"
+    "}\n"
+    "complete -o default -F _rpmactl rpmactl\n";
+
+bool
+complete_script(struct buf *buf, const char *shell)
+{
+	if (strcmp(shell, "bash") != 0)
+		return false;
+	buf_puts(buf, bash_script);
+	return true;
+}
+
+static void
+add_line(struct buf *buf, const char *word)
+{
+	buf_puts(buf, word);
+	buf_puts(buf, "\n");
+}
+
+static void
+add_commands(struct buf *buf)
+{
+	size_t i;
+
+	for (i = 0; i < command_count; i++)
+		add_line(buf, commands[i].name);
+}
+
+static void
+add_options(struct buf *buf, const struct command *command)
+{
+	char name[OPTION_NAME_MAX];
+	struct option option;
+	size_t i;
+
+	for (i = 0; option_at(command, i, &option); i++)
+		add_line(buf, option_name(option.spec, name));
+}
+
+static void
+add_values(struct buf *buf, const struct param_spec *spec)
+{
+	const char *const *word;
+
+	for (word = spec->type == PARAM_ENUM ? spec->words : NULL; word && *word;
+	     word++)
+		add_line(buf, *word);
+}
+
+/* What may be a word of a command. */
+static void
+add_arguments(struct buf *buf, const struct command *command)
+{
+	unsigned int i;
+
+	if (strcmp(command->name, "help") == 0)
+		add_commands(buf);
+	else if (strcmp(command->name, "completion") == 0)
+		add_line(buf, COMPLETE_SHELLS);
+	else if (command->calls_any)
+		for (i = 0; i < METHOD_COUNT; i++)
+			add_line(buf, methods[i].name);
+}
+
+void
+complete_words(struct buf *buf, char *const *words, size_t count)
+{
+	const struct command *command = NULL;
+	const struct param_spec *pending = NULL; /* the option whose value comes next */
+	struct option option;
+	size_t i;
+
+	for (i = 0; i < count; i++) {
+		if (pending)
+			pending = NULL;
+		else if (words[i][0] != '-')
+			command = command ? command : command_by_name(words[i]);
+		else if (option_find(command, words[i], strlen(words[i]), &option) &&
+		    !option_is_flag(option.spec))
+			pending = option.spec;
+	}
+	if (pending) {
+		add_values(buf, pending);
+		return;
+	}
+	if (command)
+		add_arguments(buf, command);
+	else
+		add_commands(buf);
+	add_options(buf, command);
+}

@@ -1,0 +1,72 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What a command works with: settings, connection, output, and the error to tell. */
+#ifndef RPMAD_CTL_CTL_H
+#define RPMAD_CTL_CTL_H
+
+#include <stdbool.h>
+
+#include "ctl/command.h"
+#include "ctl/exit.h"
+#include "ctl/out.h"
+#include "ctl/settings.h"
+#include "lib/core/compiler.h"
+#include "lib/core/err.h"
+#include "lib/core/method.h"
+
+struct args;
+struct client;
+struct json_t;
+
+struct ctl {
+	struct settings settings;
+	struct client *client; /* NULL until it is needed */
+	struct out out;
+	int interrupt_fd; /* see interrupt.h; -1 until a command watches */
+	struct err err;   /* text "" while there is nothing to tell */
+};
+
+/*
+ * The whole program as a function.
+ * return   the exit status
+ */
+int ctl_main(int argc, char **argv);
+
+/*
+ * Connect if that was not done. In a dry run nothing is.
+ * return   as client_open(), with ctl->err
+ */
+RPMAD_MUST_USE int ctl_connect(struct ctl *ctl);
+
+/*
+ * Call a method on the one connection; how long it may wait is read from its
+ * parameters. In a dry run the request is printed instead: -ECANCELED.
+ *
+ * params   the reference is taken; NULL: none
+ * result   a new reference
+ * return   as client_call(), with ctl->err
+ */
+RPMAD_MUST_USE int ctl_call(struct ctl *ctl, enum method_id method,
+    struct json_t *params, struct json_t **result);
+/* The same for a name that may be unknown here. */
+RPMAD_MUST_USE int ctl_call_name(struct ctl *ctl, const char *method,
+    struct json_t *params, struct json_t **result);
+
+/* The exit status of a failed step; *err keeps what there is to tell. */
+int ctl_status(const struct ctl *ctl, int rc);
+
+/* Show a result, as JSON if that was asked for, and flush. return   the exit status */
+int ctl_show(struct ctl *ctl, command_view_fn view, const struct json_t *result);
+
+/* Write what was gathered. return   the exit status */
+int ctl_flush(struct ctl *ctl);
+
+/* A command line that is wrong in a way no row knows. return   the exit status */
+int ctl_usage(struct ctl *ctl, const char *fmt, ...) RPMAD_PRINTF(2, 3);
+
+/*
+ * From now on SIGINT and SIGTERM end waits and writes with -EINTR.
+ * return   0; negative errno with ctl->err
+ */
+RPMAD_MUST_USE int ctl_watch(struct ctl *ctl);
+
+#endif

@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* SIGINT and SIGTERM through signalfd(2): no handler, no state. */
+#include <config.h>
+
+#include "ctl/interrupt.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <signal.h>
+#include <stddef.h>
+#include <sys/signalfd.h>
+
+#include "lib/core/compiler.h"
+
+int
+interrupt_open(struct err *err)
+{
+	static const int signals[] = { SIGINT, SIGTERM };
+	struct sigaction action;
+	sigset_t set;
+	size_t i;
+	int fd;
+
+	(void)sigemptyset(&set);
+	for (i = 0; i < ARRAY_LEN(signals); i++)
+		if (sigaction(signals[i], NULL, &action) == 0 &&
+		    action.sa_handler != SIG_IGN)
+			(void)sigaddset(&set, signals[i]);
+	fd = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
+	if (fd < 0)
+		return err_set(err, ERR_INTERNAL_ERROR, errno,
+		    "cannot watch for signals");
+	(void)sigprocmask(SIG_BLOCK, &set, NULL);
+	return fd;
+}
+
+bool
+interrupt_is_pending(int fd)
+{
+	struct pollfd watched = { .fd = fd, .events = POLLIN };
+
+	return poll(&watched, 1, 0) > 0 && (watched.revents & POLLIN);
+}
+
+int
+interrupt_wait(int interrupt_fd, int fd, short events)
+{
+	struct pollfd fds[] = {
+		{ .fd = fd, .events = events },
+		{ .fd = interrupt_fd, .events = POLLIN },
+	};
+
+	for (;;) {
+		if (poll(fds, ARRAY_LEN(fds), -1) < 0 && errno != EINTR)
+			return 0; /* the read or write that follows tells why */
+		if (fds[1].revents & POLLIN)
+			return -EINTR;
+		if (fds[0].revents)
+			return 0;
+	}
+}
+
+int
+interrupt_pause(int interrupt_fd, int pause_ms)
+{
+	struct pollfd watched = { .fd = interrupt_fd, .events = POLLIN };
+
+	return poll(&watched, 1, pause_ms) > 0 ? -EINTR : 0;
+}

@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* SIGINT and SIGTERM as a descriptor, for commands that end in an orderly way. */
+#ifndef RPMAD_CTL_INTERRUPT_H
+#define RPMAD_CTL_INTERRUPT_H
+
+#include <stdbool.h>
+
+#include "lib/core/err.h"
+
+/*
+ * Block both signals and return a descriptor that becomes readable when one arrives; a
+ * signal that is ignored (as a shell does for background jobs) stays ignored.
+ * return   descriptor, to be closed with close(2); negative errno with err
+ */
+int interrupt_open(struct err *err);
+
+/* Whether one has arrived. fd -1: never. */
+bool interrupt_is_pending(int fd);
+
+/*
+ * Wait until fd is ready for events of poll(2), or an interrupt.
+ * return   0; -EINTR an interrupt came first
+ */
+int interrupt_wait(int interrupt_fd, int fd, short events);
+
+/* Let time pass. return   0; -EINTR an interrupt came meanwhile */
+int interrupt_pause(int interrupt_fd, int pause_ms);
+
+#endif

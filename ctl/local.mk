@@ -1,0 +1,34 @@
+# SPDX-License-Identifier: BSD-3-Clause
+noinst_LIBRARIES += %D%/libctl.a
+%C%_libctl_a_SOURCES = \
+	%D%/args.c %D%/args.h \
+	%D%/buf.c %D%/buf.h \
+	%D%/client.c %D%/client.h \
+	%D%/columns.c %D%/columns.h \
+	%D%/command.c %D%/command.h \
+	%D%/complete.c %D%/complete.h \
+	%D%/ctl.c %D%/ctl.h \
+	%D%/dial.c %D%/dial.h \
+	%D%/exit.c %D%/exit.h \
+	%D%/field.c %D%/field.h \
+	%D%/format.c %D%/format.h \
+	%D%/help.c %D%/help.h \
+	%D%/interrupt.c %D%/interrupt.h \
+	%D%/must.c %D%/must.h \
+	%D%/option.c %D%/option.h \
+	%D%/out.c %D%/out.h \
+	%D%/resolve.c %D%/resolve.h \
+	%D%/run.h %D%/run_addr.c %D%/run_other.c %D%/run_poll.c %D%/run_send.c \
+	%D%/settings.c %D%/settings.h \
+	%D%/source.c %D%/source.h \
+	%D%/suggest.c %D%/suggest.h \
+	%D%/view.h %D%/view_conn.c %D%/view_daemon.c %D%/view_device.c %D%/view_recv.c
+%C%_libctl_a_CFLAGS = $(AM_CFLAGS) $(JANSSON_CFLAGS)
+
+bin_PROGRAMS += rpmactl
+rpmactl_SOURCES = %D%/main.c
+rpmactl_LDADD = %D%/libctl.a lib/core/libcore.a $(JANSSON_LIBS)
+
+# bash-completion(7) loads it under this name too.
+bashcompletiondir = $(datadir)/bash-completion/completions
+dist_bashcompletion_DATA = %D%/rpmactl.bash

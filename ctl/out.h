@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Standard output: gathered, then written as a whole and checked. */
+#ifndef RPMAD_CTL_OUT_H
+#define RPMAD_CTL_OUT_H
+
+#include <stdbool.h>
+
+#include "ctl/buf.h"
+#include "lib/core/err.h"
+
+struct json_t;
+
+struct out {
+	struct buf buf; /* what was not written yet */
+	int fd;
+	int interrupt_fd;   /* ends a write that blocks; -1: none. Borrowed. */
+	bool is_json;       /* results as one line of JSON */
+	bool is_terminal;   /* people read it: headings, lines cut to its width */
+	unsigned int width; /* columns of the terminal; 0: unknown */
+};
+
+/* Standard output as it is. */
+void out_init(struct out *out);
+void out_fini(struct out *out);
+
+/* Add a value as one compact line of ASCII, members in their order. */
+void out_json(struct out *out, const struct json_t *value);
+
+/*
+ * Write all that was gathered.
+ * return   0; -EIO with err: closed, full, or gone; -EINTR an interrupt came while the
+ *          reader took nothing. What was gathered is dropped in each case.
+ */
+RPMAD_MUST_USE int out_flush(struct out *out, struct err *err);
+
+#endif

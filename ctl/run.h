@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The commands that are more than parameters, call and view; see command_run_fn. */
+#ifndef RPMAD_CTL_RUN_H
+#define RPMAD_CTL_RUN_H
+
+#include "lib/core/param.h"
+
+struct args;
+struct ctl;
+
+/* run_poll.c */
+extern const struct param_table run_poll_options;
+int run_poll(struct ctl *ctl, const struct args *args);
+
+/* run_send.c */
+extern const struct param_table run_send_options;
+int run_send(struct ctl *ctl, const struct args *args);
+
+/* run_addr.c: ADDR:PORT with names */
+int run_listen(struct ctl *ctl, const struct args *args);
+int run_connect(struct ctl *ctl, const struct args *args);
+
+/* run_other.c */
+extern const struct param_table run_completion_options;
+int run_call(struct ctl *ctl, const struct args *args);
+int run_completion(struct ctl *ctl, const struct args *args);
+int run_help(struct ctl *ctl, const struct args *args);
+
+#endif

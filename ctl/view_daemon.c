@@ -1,0 +1,178 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The daemon's state, its counters, and its methods as text. */
+#include <config.h>
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <jansson.h>
+
+#include "ctl/buf.h"
+#include "ctl/columns.h"
+#include "ctl/field.h"
+#include "ctl/format.h"
+#include "ctl/must.h"
+#include "ctl/out.h"
+#include "ctl/view.h"
+
+/* "waiting_for_device" in plain words, with the reason. */
+static void
+add_state(struct columns *record, const json_t *result)
+{
+	char words[64];
+	char *at;
+
+	(void)snprintf(words, sizeof(words), "%s", field_text(result, "state"));
+	for (at = words; *at != '\0'; at++)
+		if (*at == '_')
+			*at = ' ';
+	if (field_is_set(result, "reason"))
+		record_printf(record, "state", "%s: %s", words,
+		    field_text(result, "reason"));
+	else
+		record_printf(record, "state", "%s", words);
+}
+
+static void
+add_warnings(struct out *out, const json_t *warnings)
+{
+	const json_t *warning;
+	size_t i;
+
+	json_array_foreach(warnings, i, warning) {
+		buf_puts(&out->buf, "warning: ");
+		buf_add_escaped(&out->buf, json_string_value(warning),
+		    json_string_length(warning));
+		buf_puts(&out->buf, "\n");
+	}
+}
+
+void
+view_status(struct out *out, const struct json_t *result)
+{
+	struct columns *record = record_new();
+	const json_t *slots = json_object_get(result, "slots");
+	long long uptime_ms = field_number(result, "uptime_ms");
+	char age[FORMAT_TIME_MAX];
+
+	add_state(record, result);
+	record_field(record, "device", result, "device");
+	record_field(record, "listeners", result, "listeners");
+	record_field(record, "connections", result, "conns");
+	record_printf(record, "slots",
+	    "free %lld posted %lld ready %lld leased %lld of %lld",
+	    field_number(slots, "free"), field_number(slots, "posted"),
+	    field_number(slots, "ready"), field_number(slots, "leased"),
+	    field_number(slots, "total"));
+	record_field(record, "refill", result, "refill");
+	record_field(record, "clients", result, "clients");
+	record_printf(record, "daemon", "rpmad %s, pid %lld, instance %s, up %s",
+	    field_text(result, "version"), field_number(result, "pid"),
+	    field_text(result, "instance"),
+	    format_age(uptime_ms > 0 ? (uint64_t)uptime_ms : 0, age, sizeof(age)));
+	record_print(record, out);
+	add_warnings(out, json_object_get(result, "warnings"));
+}
+
+void
+view_stopping(struct out *out, const struct json_t *result)
+{
+	buf_puts(&out->buf,
+	    field_is_true(result, "stopping") ? "the daemon is stopping\n"
+					      : "the daemon does not stop\n");
+}
+
+void
+view_methods(struct out *out, const struct json_t *result)
+{
+	static const struct column specs[] = {
+		{ .title = "METHOD" },
+		{ .title = "ROLE" },
+		{ .title = "DOES" },
+	};
+	struct columns *columns = columns_new(specs, ARRAY_LEN(specs));
+	const json_t *method;
+	size_t i;
+
+	json_array_foreach(json_object_get(result, "methods"), i, method) {
+		field_cell(columns, method, "name");
+		field_cell(columns, method, "role");
+		field_cell(columns, method, "help");
+	}
+	columns_print(columns, out, true);
+	columns_free(columns);
+}
+
+static void add_numbers(struct columns *record, const char *prefix, json_t *object);
+
+/* A list of named counts, [{"reason": "peer", "count": 3}], by those names. */
+static void
+add_named_counts(struct columns *record, const char *prefix, const json_t *list)
+{
+	json_t *item, *member;
+	const char *key;
+	struct buf name = { 0 };
+	size_t i;
+
+	json_array_foreach(list, i, item) {
+		buf_clear(&name);
+		buf_puts(&name, prefix);
+		json_object_foreach(item, key, member)
+			if (json_is_string(member))
+				buf_printf(&name, ".%s", json_string_value(member));
+		columns_text(record, buf_text(&name));
+		field_cell(record, item, "count");
+	}
+	buf_free(&name);
+}
+
+static void
+add_member(struct columns *record, const char *prefix, const json_t *object,
+    const char *key)
+{
+	json_t *value = json_object_get(object, key);
+	struct buf name = { 0 };
+
+	buf_printf(&name, "%s%s%s", prefix, *prefix != '\0' ? "." : "", key);
+	if (json_is_object(value)) {
+		add_numbers(record, buf_text(&name), value);
+	} else if (json_is_array(value)) {
+		add_named_counts(record, buf_text(&name), value);
+	} else {
+		columns_text(record, buf_text(&name));
+		field_cell(record, object, key);
+	}
+	buf_free(&name);
+}
+
+static void
+add_numbers(struct columns *record, const char *prefix, json_t *object)
+{
+	json_t *value;
+	const char *key;
+
+	json_object_foreach(object, key, value)
+		add_member(record, prefix, object, key);
+}
+
+void
+view_numbers(struct out *out, const struct json_t *result)
+{
+	struct columns *record = record_new();
+	json_t *copy = must(json_deep_copy(result));
+
+	add_numbers(record, "", copy);
+	record_print(record, out);
+	json_decref(copy);
+}
+
+void
+view_any(struct out *out, const struct json_t *result)
+{
+	size_t flags = out->is_terminal ? JSON_INDENT(2) : JSON_COMPACT;
+	char *text = json_dumps(result, flags | JSON_ENSURE_ASCII | JSON_ENCODE_ANY);
+
+	buf_printf(&out->buf, "%s\n", text ? text : "");
+	free(text);
+}
