@@ -1,4 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
+dist_check_SCRIPTS += %D%/check_layers.sh
+include %D%/fake/local.mk
 include %D%/unit/core.mk
 include %D%/unit/rpma.mk
 include %D%/unit/daemon.mk
@@ -6,4 +8,4 @@ include %D%/unit/engine.mk
 include %D%/unit/ctl.mk
 include %D%/cli/local.mk
 include %D%/fuzz/local.mk
-include %D%/fake/local.mk
+include %D%/peers/local.mk

@@ -1,0 +1,32 @@
+# SPDX-License-Identifier: BSD-3-Clause
+EXTRA_DIST += %D%/rpmad.json %D%/rpmad.service.in %D%/rpmad.sysusers %D%/rpmad.tmpfiles.in
+
+if HAVE_SYSTEMD_UNITS
+sysusersdir = $(prefix)/lib/sysusers.d
+tmpfilesdir = $(prefix)/lib/tmpfiles.d
+nodist_systemdsystemunit_DATA = %D%/rpmad.service
+nodist_sysusers_DATA = %D%/sysusers.d/rpmad.conf
+nodist_tmpfiles_DATA = %D%/tmpfiles.d/rpmad.conf
+CLEANFILES += %D%/rpmad.service %D%/sysusers.d/rpmad.conf %D%/tmpfiles.d/rpmad.conf
+%D%/rpmad.service: %D%/rpmad.service.in Makefile
+	$(AM_V_GEN)$(MKDIR_P) $(@D) && $(subst) $(srcdir)/%D%/rpmad.service.in >$@.tmp && mv $@.tmp $@
+%D%/sysusers.d/rpmad.conf: %D%/rpmad.sysusers Makefile
+	$(AM_V_GEN)$(MKDIR_P) $(@D) && cp $(srcdir)/%D%/rpmad.sysusers $@
+%D%/tmpfiles.d/rpmad.conf: %D%/rpmad.tmpfiles.in Makefile
+	$(AM_V_GEN)$(MKDIR_P) $(@D) && $(subst) $(srcdir)/%D%/rpmad.tmpfiles.in >$@.tmp && mv $@.tmp $@
+endif
+
+# The configuration belongs to the administrator: what is there is never overwritten, and only what was
+# never changed is removed.
+install-data-local: install-rpmad-json
+install-rpmad-json:
+	@$(NORMAL_INSTALL)
+	$(MKDIR_P) '$(DESTDIR)$(sysconfdir)/rpmad'
+	test -e '$(DESTDIR)$(sysconfdir)/rpmad/rpmad.json' || \
+	  $(INSTALL_DATA) $(srcdir)/%D%/rpmad.json '$(DESTDIR)$(sysconfdir)/rpmad/rpmad.json'
+uninstall-local: uninstall-rpmad-json
+uninstall-rpmad-json:
+	@$(NORMAL_UNINSTALL)
+	if cmp -s $(srcdir)/%D%/rpmad.json '$(DESTDIR)$(sysconfdir)/rpmad/rpmad.json'; then \
+	  rm -f '$(DESTDIR)$(sysconfdir)/rpmad/rpmad.json'; fi
+.PHONY: install-rpmad-json uninstall-rpmad-json
