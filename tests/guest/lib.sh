@@ -1,0 +1,249 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# shellcheck shell=bash
+# What the guest's tests share. They print TAP, start from nothing, and leave nothing running. Starting a process takes the
+# guest some 30 ms, so loops over messages belong in programs.
+
+set -u
+# shellcheck disable=SC2034 # for the scripts
+{
+  RPMAD=$TOP_BUILDDIR/rpmad
+  RPMACTL=$TOP_BUILDDIR/rpmactl
+  CM_SEND=$TOP_BUILDDIR/tests/peers/cm_send
+  RPMA12_SEND=$TOP_BUILDDIR/tests/peers/rpma12_send
+  VERIFY=$TOP_BUILDDIR/tests/peers/verify
+  PORT=7471
+}
+DIR=$(mktemp -d)
+export RPMAD_SOCKET=$DIR/rpmad.sock
+RPMAD_PID=
+rpmad_status=
+rpmad_stop_ms=
+
+cd "$DIR" || exit 1
+tests_run=0
+tests_failed=0
+
+# --- TAP ---
+
+diag() { printf '%s\n' "$*" | sed 's/^/# /'; }
+
+# The log's end, when something went wrong.
+diag_file() {
+  [ -s "$1" ] || return 0
+  diag "-- $1"
+  tail -n "${2:-20}" "$1" | cut -c1-400 | sed 's/^/#   /'
+}
+
+pass() {
+  tests_run=$((tests_run + 1))
+  printf 'ok %d - %s\n' "$tests_run" "$1"
+}
+
+fail() {
+  tests_run=$((tests_run + 1))
+  tests_failed=$((tests_failed + 1))
+  printf 'not ok %d - %s\n' "$tests_run" "$1"
+  shift
+  [ $# -eq 0 ] || diag "$@"
+}
+
+skip() {
+  tests_run=$((tests_run + 1))
+  printf 'ok %d - %s # SKIP %s\n' "$tests_run" "$1" "$2"
+}
+
+# check NAME COMMAND...: the command succeeds; what it said comes with a failure.
+check() {
+  local name=$1 out
+  shift
+  if out=$("$@" 2>&1); then
+    pass "$name"
+  else
+    fail "$name" "status $? of: $*" "$out"
+    diag_file "$DIR/rpmad.log"
+  fi
+}
+
+# check_is NAME WANTED GOT
+check_is() {
+  if [ "$2" = "$3" ]; then pass "$1"; else fail "$1" "wanted: $2" "got:    $3" && diag_file "$DIR/rpmad.log"; fi
+}
+
+# check_json NAME FILTER JSON: the filter's result is true.
+check_json() {
+  if [ "$(jq -r "$2" <<<"$3" 2>&1)" = true ]; then
+    pass "$1"
+  else
+    fail "$1" "wanted: $2" "got:    ${3:0:600}"
+    diag_file "$DIR/rpmad.log"
+  fi
+}
+
+# At the end of every script.
+finish() {
+  kernel_is_sound
+  printf '1..%d\n' "$tests_run"
+  [ "$tests_failed" = 0 ]
+  exit
+}
+
+kernel_is_sound() {
+  local words
+  words=$(dmesg | grep -E 'BUG:|Oops|WARNING:|general protection|use-after-free|blocked for more than' | head -n 5)
+  check_is "the kernel has nothing to complain about" "" "$words"
+}
+
+# --- rpmad ---
+
+# write_config [FILTER]: the configuration of the tests, changed by a jq filter.
+write_config() {
+  jq -n --arg listen "$RDMA_IP:$PORT" --arg socket "$RPMAD_SOCKET" \
+    '{listen: [$listen], control: {socket: $socket}, log: {level: "info"}} | '"${1:-.}" >"$DIR/rpmad.json"
+}
+
+# start_rpmad [FILTER]: returns when it listens.
+start_rpmad() {
+  write_config "${1:-.}"
+  "$RPMAD" -c "$DIR/rpmad.json" >>"$DIR/rpmad.log" 2>&1 &
+  RPMAD_PID=$!
+  if ! wait_until 15 rpmad_runs; then
+    fail "rpmad starts" "$("$RPMACTL" status 2>&1)"
+    diag_file "$DIR/rpmad.log" 40
+    finish
+  fi
+}
+
+rpmad_runs() { [ "$("$RPMACTL" status --json 2>/dev/null | jq -r .state)" = running ]; }
+
+# stop_rpmad: by SIGTERM; its exit status is left in $rpmad_status, the time it took in $rpmad_stop_ms.
+stop_rpmad() {
+  local begin
+  [ -n "$RPMAD_PID" ] || return 0
+  begin=$(now_ms)
+  kill -TERM "$RPMAD_PID" 2>/dev/null
+  if ! wait_until 15 is_gone "$RPMAD_PID"; then
+    diag "rpmad does not end"
+    kill -KILL "$RPMAD_PID"
+  fi
+  wait "$RPMAD_PID"
+  rpmad_status=$?
+  rpmad_stop_ms=$(($(now_ms) - begin))
+  RPMAD_PID=
+}
+
+check_stop() {
+  stop_rpmad
+  check_is "rpmad ends in order" 0 "$rpmad_status"
+  check_below "it ends within 5 s" 5000 "$rpmad_stop_ms"
+}
+
+# A zombie is gone too.
+is_gone() {
+  local state
+  state=$(sed -n 's/^State:[[:space:]]*\(.\).*/\1/p' "/proc/$1/status" 2>/dev/null)
+  [ -z "$state" ] || [ "$state" = Z ]
+}
+
+background=()
+# shellcheck disable=SC2317 # called by the trap
+clean_up() {
+  local pid
+  for pid in ${background[@]+"${background[@]}"} $RPMAD_PID; do kill -KILL "$pid" 2>/dev/null; done
+  wait 2>/dev/null
+  cd / && rm -rf "$DIR"
+}
+trap clean_up EXIT
+
+# --- time ---
+
+now_ms() { echo $((${EPOCHREALTIME/./} / 1000)); }
+
+# wait_until SECONDS COMMAND...
+wait_until() {
+  local end=$(($(now_ms) + $1 * 1000))
+  shift
+  until "$@"; do
+    [ "$(now_ms)" -lt "$end" ] || return 1
+    sleep 0.1
+  done
+}
+
+# check_below NAME LIMIT VALUE
+check_below() {
+  if [ "$3" -lt "$2" ]; then pass "$1"; else fail "$1" "$3 is not below $2"; fi
+}
+
+# --- asking ---
+
+# rpc METHOD [PARAMS]: the whole reply, on a connection of its own.
+rpc() {
+  printf '{"jsonrpc":"2.0","id":1,"method":"%s","params":%s}\n' "$1" "${2:-{\}}" |
+    socat -t 30 - "UNIX-CONNECT:$RPMAD_SOCKET"
+}
+
+# stat FILTER: one value of stats.get.
+stat_of() { "$RPMACTL" stats --json | jq -r "$1"; }
+
+conserved='.slots | .free + .posted + .ready + .leased == .total'
+check_conserved() {
+  check_json "${1:-each slot is in exactly one state}" "$conserved" "$("$RPMACTL" stats --json)"
+}
+
+# The same, several times a second while something runs, over one connection.
+start_sampler() {
+  mkfifo "$DIR/tick"
+  exec 9<>"$DIR/tick"
+  (
+    while :; do
+      echo '{"jsonrpc":"2.0","id":1,"method":"stats.get"}'
+      read -r -t 0.2 -u 9
+    done
+  ) | socat - "UNIX-CONNECT:$RPMAD_SOCKET" >"$DIR/samples.json" 2>"$DIR/sampler.err" &
+  sampler=$!
+  background+=("$sampler")
+}
+
+check_sampler() {
+  kill "$sampler" 2>/dev/null
+  wait "$sampler" 2>/dev/null
+  exec 9<&-
+  rm -f "$DIR/tick"
+  # The last line may be cut.
+  sed -i '$d' "$DIR/samples.json"
+  check_json "each slot was in exactly one state throughout ($(wc -l <"$DIR/samples.json") samples)" \
+    'length > 3 and all(.[]; .result | '"$conserved"')' "$(jq -c '{result: {slots: .result.slots}}' "$DIR/samples.json" | jq -sc .)"
+}
+
+# --- receiving ---
+
+# start_follow FILE: everything that arrives, as lines of JSON.
+start_follow() {
+  "$RPMACTL" poll --follow --json >"$1" 2>"$DIR/follow.err" &
+  follow=$!
+  background+=("$follow")
+}
+
+# stop_follow FILE COUNT [SECONDS]: after so many lines, or when none came for so long.
+stop_follow() {
+  local lines=-1 last=0 still=0
+  while [ "$still" -lt "${3:-10}" ]; do
+    lines=$(wc -l <"$1")
+    [ "$lines" -lt "$2" ] || break
+    if [ "$lines" = "$last" ]; then still=$((still + 1)); else still=0; fi
+    last=$lines
+    sleep 1
+  done
+  # One that should not come would come now.
+  sleep 0.5
+  kill -INT "$follow" 2>/dev/null
+  wait_until 5 is_gone "$follow" || kill -KILL "$follow"
+  wait "$follow" 2>/dev/null
+}
+
+# --- two nodes ---
+
+# meet NAME: both nodes have come to here.
+meet() {
+  : >"$OUT/.vm/$1.$NODE"
+  wait_until "${2:-120}" test -e "$OUT/.vm/$1.$PEER_NODE"
+}
