@@ -120,7 +120,9 @@ view_srq(struct out *out, const struct json_t *result)
 
 	record_field(record, "device", result, "device");
 	record_printf(record, "state", "%s%s", field_text(result, "state"),
-	    is_active && field_is_true(result, "empty") ? ", empty: senders have to wait" : "");
+	    is_active && field_is_true(result, "empty")
+		? ", empty: senders have to wait"
+		: "");
 	if (field_is_set(result, "effective"))
 		record_printf(record, "depth", "%lld asked, %lld effective",
 		    field_number(result, "asked"), field_number(result, "effective"));

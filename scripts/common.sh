@@ -78,7 +78,7 @@ need_packages() {
 }
 
 # build_tree DIR LOG TARGETS CONFIGURE-ARG...: configures DIR, below the source tree, and makes TARGETS there. The
-# present folder is the source tree's root. Only what changed is done again.
+# present folder is the source tree's root. Only what changed is done again; without arguments any configuration will do.
 build_tree() {
   local dir=$1 log=$2 targets=$3 args
   shift 3
@@ -89,7 +89,8 @@ build_tree() {
   mkdir -p "$dir"
   (
     cd "$dir" || exit 1
-    if [ ! -e config.status ] || [ ../configure -nt config.status ] || [ "$(cat .configured 2>/dev/null)" != "$args" ]; then
+    if [ ! -e config.status ] || [ ../configure -nt config.status ] ||
+      { [ $# -gt 0 ] && [ "$(cat .configured 2>/dev/null)" != "$args" ]; }; then
       rm -f .configured
       ../configure --quiet "$@" || exit 1
       printf '%s\n' "$args" >.configured

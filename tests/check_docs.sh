@@ -441,10 +441,10 @@ result "the newest version of NEWS.md is configure.ac's"
 for file in README.md HACKING.md; do
 	grep -oE '(lib|daemon|ctl|tests|scripts|systemd|man|m4|\.ci)/[A-Za-z0-9_./*-]*[A-Za-z0-9_*]' "$file" | sort -u |
 		while read -r name; do
-			# A pattern stands for at least one file.
+			# A pattern stands for at least one file, a test for its source.
 			# shellcheck disable=SC2086
 			set -- $name
-			test -e "$1" || echo "$file: there is no $name"
+			test -e "$1" || test -e "$1.c" || echo "$file: there is no $name"
 		done
 done >"$tmp/found"
 result "README.md and HACKING.md name files that exist"

@@ -41,16 +41,15 @@ find lib daemon ctl tests -name '*.[ch]' | sort >"$tmp/c"
 grep -v '^tests/' "$tmp/c" >"$tmp/product"
 {
 	cat "$tmp/c"
-	find lib daemon ctl tests man scripts systemd m4 .ci -type f \( -name '*.sh' -o -name '*.mk' -o -name '*.[1-8]' \
-		-o -name '*.in' -o -name '*.bash' -o -name '*.map' -o -name '*.m4' -o ! -name '*.*' \) 2>/dev/null
-	find scripts systemd -type f
+	find lib daemon ctl tests man scripts systemd .ci -type f \( -name '*.sh' -o -name '*.mk' -o -name '*.[1-8]' \
+		-o -name '*.in' -o -name '*.bash' -o -name '*.map' -o ! -name '*.*' \) 2>/dev/null
+	find scripts systemd m4/rpmad_flags.m4 -type f
 	find . -maxdepth 1 -type f \( -name '*.md' -o -name '*.am' -o -name '*.ac' \)
 } | grep -v -e '\.o$' -e '/\.libs/' -e '/\.deps/' -e '\.dirstamp$' | sort -u >"$tmp/all"
 
-# "FILE INCLUDED" for each line of include; FILE:LINE would hide that two are in one file.
-while read -r file; do
-	sed -n "s|^#[ 	]*include[ 	]*[<\"]\([^>\"]*\)[>\"].*|$file \1|p" "$file"
-done <"$tmp/c" >"$tmp/includes"
+# "FILE INCLUDED" for each line of include.
+# shellcheck disable=SC2016
+xargs awk '/^#[ \t]*include[ \t]*[<"]/ { split($0, part, /[<">]/); print FILENAME, part[2] }' <"$tmp/c" >"$tmp/includes"
 
 : >"$tmp/found"
 for folder in lib/core lib/rpma daemon ctl tests; do
@@ -78,8 +77,7 @@ grep -v '^tests/' "$tmp/includes" | grep ' tests/' >"$tmp/found"
 result "nobody but tests includes tests"
 # A header of the tree without its folder would be found by luck, or not at all. The foreign senders in tests/peers are
 # built against other people's headers.
-grep -v -e ' [a-z0-9_]*/' -e '^tests/peers/' "$tmp/includes" | while read -r file included; do
-	test "$included" != config.h || continue
+grep -v -e ' [a-z0-9_]*/' -e ' config\.h$' -e '^tests/peers/' "$tmp/includes" | while read -r file included; do
 	for folder in lib/core lib/rpma daemon ctl tests/unit tests/fake; do
 		if test -e "$folder/$included"; then
 			echo "$file: $included"
@@ -176,9 +174,7 @@ xargs grep -nIE '(^|[^A-Za-z])(TO[D]O|FIX[M]E|XX[X])([^A-Za-z]|$)' <"$tmp/all" >
 result "nothing is left to be done later"
 xargs grep -nIE '(^|[^A-Za-z0-9_.$}])/([w]ork|[h]ome)/|(^|[^A-Za-z])[Ii]ssues? #?[0-9]' <"$tmp/all" >"$tmp/found"
 result "no path of somebody's machine and no number of a tracker"
-while read -r file; do
-	sed -n 1,3p "$file" | grep -q 'SPDX-License-Identifier: BSD-3-Clause' || echo "$file"
-done <"$tmp/c" >"$tmp/found"
+xargs grep -L 'SPDX-License-Identifier: BSD-3-Clause' <"$tmp/c" >"$tmp/found"
 result "every source file says its licence"
 
 # ---- checkers that not every machine has ----
@@ -191,12 +187,7 @@ else
 	skip "clang-format has nothing to change" "no clang-format-14 here; other versions format differently"
 fi
 
-while read -r file; do
-	case $(sed -n 1p "$file") in
-		'#!/bin/sh'* | '#!/bin/bash'* | '#!/usr/bin/env bash'*) echo "$file" ;;
-		*) sed -n 1,3p "$file" | grep -q '^# shellcheck shell=' && echo "$file" ;;
-	esac
-done <"$tmp/all" >"$tmp/scripts"
+xargs grep -lIE '^#!(/bin/(ba)?sh|/usr/bin/env bash)|^# shellcheck shell=' <"$tmp/all" >"$tmp/scripts"
 if command -v shellcheck >/dev/null; then
 	# Variables of the environment, as top_srcdir is one, are what set -u is for.
 	xargs shellcheck -x -f gcc -e SC2154 <"$tmp/scripts" >"$tmp/found" 2>&1

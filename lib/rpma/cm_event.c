@@ -58,7 +58,7 @@ conn_event(struct rpma_conn *conn, enum rdma_cm_event_type type,
 	case RDMA_CM_EVENT_ROUTE_RESOLVED:
 	case RDMA_CM_EVENT_ROUTE_ERROR:
 		if (conn->dial)
-			return rpmai_dial_step(conn, type, found);
+			return rpmai_dial_step(conn, (int)type, found);
 		break;
 	case RDMA_CM_EVENT_ESTABLISHED:
 		if (conn->state == CONN_ENDED)

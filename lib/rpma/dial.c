@@ -8,6 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <rdma/rdma_cma.h>
+
 #include "lib/rpma/addr.h"
 #include "lib/rpma/cm.h"
 #include "lib/rpma/conn.h"
@@ -89,8 +91,7 @@ ask(struct rpma_conn *conn, struct rpma_cm_event *found)
 }
 
 bool
-rpmai_dial_step(struct rpma_conn *conn, enum rdma_cm_event_type type,
-    struct rpma_cm_event *found)
+rpmai_dial_step(struct rpma_conn *conn, int type, struct rpma_cm_event *found)
 {
 	if (type == RDMA_CM_EVENT_ADDR_RESOLVED && conn->state == CONN_DIAL_ADDR)
 		return resolve_route(conn, found);

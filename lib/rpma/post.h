@@ -6,8 +6,6 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include <infiniband/verbs.h>
-
 #include "lib/rpma/mr.h"
 
 /*

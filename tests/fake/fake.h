@@ -35,8 +35,9 @@ enum fake_kind {
 /* Behaviour that may be changed at any time through fake_options(). */
 struct fake_options {
 	enum fake_kind
-	    kind;      /* set by fake_set_kind(), together with what follows from it */
-	uint32_t seed; /* of the order in which an SRQ hands out its buffers; not 0 */
+	    kind; /* set by fake_set_kind(), together with what follows from it */
+	uint32_t
+	    seed; /* not 0; setting it restarts the order in which SRQs give buffers */
 
 	/* shared receive queues */
 	int srq_full;  /* what a post to a full queue returns: ENOMEM, -ENOMEM, -1 */
@@ -128,11 +129,11 @@ unsigned fake_made(enum fake_object kind);
 const char *fake_leaks(void);
 
 /*
- * What no program may do, one per line, "" when nothing: destroying what has
- * unacknowledged events (the real call blocks for ever), an event channel with live
- * ids, an id that still has its QP, acknowledging more events than were fetched,
- * sharing an id's QP twice, blocking for ever, calls on a listener that belong to
- * connections.
+ * What no program may do, one per line, "" when nothing: destroying or migrating what
+ * has unacknowledged events (the real call blocks for ever), an event channel with live
+ * ids, an id that still has its QP, rdma_destroy_qp() without a QP, acknowledging more
+ * events than were fetched, a call that would block for ever, a descriptor closed by
+ * the wrong hands.
  */
 const char *fake_misuse(void);
 

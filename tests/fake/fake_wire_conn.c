@@ -163,6 +163,21 @@ wire_conn_done(const struct wire_conn *conn)
 	return conn->fd < 0 && !conn->far.id;
 }
 
+/* Both sides shall see the same port: the id takes that of the socket. */
+static void
+adopt_port(struct fake_id *id, int fd)
+{
+	struct sockaddr *src = &id->pub.route.addr.src_addr;
+	struct sockaddr_storage name;
+	socklen_t len = sizeof(name);
+
+	memcpy(&name, src, fake_addr_len(src));
+	fake_addr_set_port((struct sockaddr *)&name, 0);
+	if (bind(fd, (struct sockaddr *)&name, fake_addr_len(src)) == 0 &&
+	    getsockname(fd, (struct sockaddr *)&name, &len) == 0)
+		fake_addr_set_port(src, fake_addr_port((struct sockaddr *)&name));
+}
+
 bool
 fake_wire_dial(struct fake_id *id)
 {
@@ -176,6 +191,7 @@ fake_wire_dial(struct fake_id *id)
 	fd = socket(dst->sa_family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
 	if (fd < 0)
 		return false;
+	adopt_port(id, fd);
 	conn = wire_conn_new(wire, fd);
 	conn->far.id = id;
 	id->far = &conn->far;

@@ -50,7 +50,8 @@ noinst_PROGRAMS += %D%/rpmad-fake %D%/fake-send
 if HAVE_CHECK
 fake_rig = tests/unit/fake_rig.c tests/unit/fake_rig.h tests/unit/harness.h
 fake_check_cflags = $(AM_CFLAGS) $(CHECK_CFLAGS) $(VERBS_CFLAGS) $(RDMACM_CFLAGS)
-check_PROGRAMS += tests/unit/check_fake tests/unit/check_fake_cm tests/unit/check_fake_wire
+check_PROGRAMS += tests/unit/check_fake tests/unit/check_fake_cm tests/unit/check_fake_dial \
+  tests/unit/check_fake_wire
 tests_unit_check_fake_SOURCES = tests/unit/check_fake.c $(fake_rig)
 tests_unit_check_fake_CFLAGS = $(fake_check_cflags)
 tests_unit_check_fake_LDFLAGS = $(AM_LDFLAGS) $(fake_alloc_ldflags)
@@ -58,6 +59,9 @@ tests_unit_check_fake_LDADD = $(fake_libs) $(CHECK_LIBS)
 tests_unit_check_fake_cm_SOURCES = tests/unit/check_fake_cm.c $(fake_rig)
 tests_unit_check_fake_cm_CFLAGS = $(fake_check_cflags)
 tests_unit_check_fake_cm_LDADD = $(fake_libs) $(CHECK_LIBS)
+tests_unit_check_fake_dial_SOURCES = tests/unit/check_fake_dial.c $(fake_rig)
+tests_unit_check_fake_dial_CFLAGS = $(fake_check_cflags)
+tests_unit_check_fake_dial_LDADD = $(fake_libs) $(CHECK_LIBS)
 tests_unit_check_fake_wire_SOURCES = tests/unit/check_fake_wire.c $(fake_rig)
 tests_unit_check_fake_wire_CFLAGS = $(fake_check_cflags)
 tests_unit_check_fake_wire_LDADD = $(fake_libs) $(CHECK_LIBS)

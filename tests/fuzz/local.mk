@@ -33,3 +33,11 @@ EXTRA_DIST += %D%/fuzz_param.in
 %C%_fuzz_param_CFLAGS = $(AM_CFLAGS) $(JANSSON_CFLAGS)
 %C%_fuzz_param_LDFLAGS = $(fuzz_ldflags)
 %C%_fuzz_param_LDADD = lib/core/libcore.a $(JANSSON_LIBS)
+
+check_PROGRAMS += %D%/fuzz_settings
+EXTRA_DIST += %D%/fuzz_settings.in
+%C%_fuzz_settings_SOURCES = %D%/fuzz_settings.c $(fuzz_common)
+%C%_fuzz_settings_CPPFLAGS = $(fuzz_cppflags)
+%C%_fuzz_settings_CFLAGS = $(AM_CFLAGS) $(JANSSON_CFLAGS)
+%C%_fuzz_settings_LDFLAGS = $(fuzz_ldflags)
+%C%_fuzz_settings_LDADD = daemon/libdaemon.a lib/core/libcore.a $(JANSSON_LIBS)

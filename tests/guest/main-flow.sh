@@ -7,7 +7,10 @@
 count=${COUNT:-1000}
 # On iWARP an empty queue is the end of the connection, so there the pool holds all that may come.
 pool='.'
-[ "$RDMA_DEV" != siw0 ] || pool='.pool = {slots: 8192} | .receive = {target: 8192}'
+if [ "$RDMA_DEV" = siw0 ]; then
+  pool='.pool = {slots: 8192} | .receive = {target: 8192}'
+  [ "$count" -le 1000 ] || count=1000
+fi
 
 # flow NAME: both senders at once; the daemon runs.
 flow() {

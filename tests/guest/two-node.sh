@@ -4,7 +4,7 @@
 # shellcheck source=tests/guest/lib.sh
 . "$TOP_SRCDIR/tests/guest/lib.sh"
 
-chunks=${COUNT:-200}
+chunks=$((${COUNT:-1000} / 5))
 # A multiple of three, so that the base64 of message follows message without padding.
 chunk=1500
 singles=10

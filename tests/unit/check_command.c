@@ -17,8 +17,6 @@
 #include "tests/unit/ctl_harness.h"
 #include "tests/unit/harness.h"
 
-#define ARGS(...) ((const char *const[]){ __VA_ARGS__, NULL })
-
 static struct capture capture;
 
 /* clang-format off */

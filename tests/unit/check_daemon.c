@@ -119,7 +119,6 @@ end(void)
 	return WEXITSTATUS(status);
 }
 
-/* What it printed. */
 static const char *
 output(void)
 {

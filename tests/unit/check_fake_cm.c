@@ -284,112 +284,6 @@ START_TEST(sends_take_slots_until_polled)
 }
 END_TEST
 
-/* ---- dialling ----------------------------------------------------------------- */
-
-START_TEST(dial_accepted)
-{
-	struct rdma_cm_id *id;
-	struct rdma_cm_event *event;
-	struct ibv_wc wc;
-	size_t len;
-
-	fake_dial_script("10.1.1.1", 0, 0, FAKE_DIAL_ACCEPT, 0, "yes", 3);
-	id = rig_dial(&rig, "10.1.1.1", 7);
-	ck_assert_mem_eq(fake_peer_pdata(fake_peer_last(), &len), "dial", 4);
-	/* Not ready before the event was fetched. */
-	ck_assert_int_eq(rig_send(&rig, id, "x", 1), EINVAL);
-	ck_assert_int_eq(rdma_get_cm_event(rig.channel, &event), 0);
-	ck_assert_int_eq((int)event->event, RDMA_CM_EVENT_ESTABLISHED);
-	ck_assert_uint_eq(event->param.conn.private_data_len, 196);
-	ck_assert_mem_eq(event->param.conn.private_data, "yes\0", 4);
-	ck_assert_int_eq(rdma_ack_cm_event(event), 0);
-	ck_assert_int_eq(rig_send(&rig, id, "x", 1), 0);
-	ck_assert_int_eq(rig_poll(&rig, 1, &wc), 1);
-	ck_assert_uint_eq(fake_peer_received(fake_peer_last()), 1);
-	rig_drop(id);
-}
-END_TEST
-
-START_TEST(dial_fails)
-{
-	static const struct {
-		enum fake_dial outcome;
-		enum rdma_cm_event_type event;
-	} rows[] = {
-		{ FAKE_DIAL_REJECT, RDMA_CM_EVENT_REJECTED },
-		{ FAKE_DIAL_UNREACHABLE, RDMA_CM_EVENT_UNREACHABLE },
-		{ FAKE_DIAL_CONNECT_ERROR, RDMA_CM_EVENT_CONNECT_ERROR },
-	};
-	struct rdma_cm_id *id;
-	unsigned i;
-
-	for (i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
-		fake_dial_script("10.1.1.1", 7, 0, rows[i].outcome, 0, NULL, 0);
-		id = rig_dial(&rig, "10.1.1.1", 7);
-		ck_assert_ptr_eq(rig_event(&rig, rows[i].event), id);
-		rig_no_event(&rig);
-		rig_drop(id);
-	}
-	id = rig_dial(&rig, "127.0.0.1", 9);
-	ck_assert_ptr_eq(rig_event(&rig, RDMA_CM_EVENT_REJECTED), id);
-	rig_drop(id);
-}
-END_TEST
-
-START_TEST(resolving_synchronously)
-{
-	struct sockaddr_in sin = { .sin_family = AF_INET, .sin_port = htons(7) };
-	struct sockaddr *dst = (struct sockaddr *)&sin;
-	struct rdma_cm_id *id;
-
-	inet_pton(AF_INET, "10.1.1.1", &sin.sin_addr);
-	ck_assert_int_eq(rdma_create_id(NULL, &id, NULL, RDMA_PS_TCP), 0);
-	ck_assert_int_eq(rdma_resolve_addr(id, NULL, dst, 1000), -1);
-	ck_assert_int_eq(errno, ENODEV);
-	fake_dial_script("10.1.1.1", 7, 0, FAKE_DIAL_ADDR_SILENT, 0, NULL, 0);
-	ck_assert_int_eq(rdma_resolve_addr(id, NULL, dst, 1000), -1);
-	ck_assert_int_eq(errno, ETIMEDOUT);
-	ck_assert_int_eq(rdma_destroy_id(id), 0);
-	ck_assert_int_eq(rdma_create_id(NULL, &id, NULL, RDMA_PS_TCP), 0);
-	fake_dial_script("10.1.1.1", 7, 0, FAKE_DIAL_ACCEPT, 0, NULL, 0);
-	ck_assert_int_eq(rdma_resolve_addr(id, NULL, dst, 1000), 0);
-	ck_assert_ptr_eq(id->verbs, rig.verbs);
-	ck_assert_int_eq(rdma_resolve_route(id, 1000), 0);
-	ck_assert_int_eq(rdma_migrate_id(id, rig.channel), 0);
-	ck_assert_int_eq(rig_qp(&rig, id, 4), 0);
-	ck_assert_int_eq(rdma_connect(id, NULL), 0);
-	ck_assert_ptr_eq(rig_event(&rig, RDMA_CM_EVENT_ESTABLISHED), id);
-	rig_drop(id);
-}
-END_TEST
-
-START_TEST(loopback)
-{
-	struct rdma_cm_id *active = rig_dial(&rig, "127.0.0.1", rig.port);
-	struct rdma_cm_id *passive = rig_event(&rig, RDMA_CM_EVENT_CONNECT_REQUEST);
-	struct ibv_wc wc[2];
-
-	ck_assert_int_eq(rig_qp(&rig, passive, 4), 0);
-	ck_assert_int_eq(rdma_accept(passive, NULL), 0);
-	ck_assert_ptr_eq(rig_event(&rig, RDMA_CM_EVENT_ESTABLISHED), active);
-	ck_assert_ptr_eq(rig_event(&rig, RDMA_CM_EVENT_ESTABLISHED), passive);
-	ck_assert_int_eq(rig_send(&rig, active, "ping", 100), 0);
-	ck_assert_int_eq(rig_poll(&rig, 2, wc), 0);
-	ck_assert_int_eq(rig_post(&rig, 3), 0);
-	ck_assert_int_eq(rig_poll(&rig, 2, wc), 2);
-	ck_assert_str_eq(rig.buf[3], "ping");
-	ck_assert_uint_eq(wc[0].qp_num, passive->qp->qp_num);
-	ck_assert_uint_eq(wc[1].wr_id, 100);
-	ck_assert_int_eq(rdma_disconnect(passive), 0);
-	ck_assert_ptr_eq(rig_event(&rig, RDMA_CM_EVENT_DISCONNECTED), active);
-	rig_no_event(&rig);
-	ck_assert_int_eq(rdma_disconnect(active), 0);
-	ck_assert_ptr_eq(rig_event(&rig, RDMA_CM_EVENT_DISCONNECTED), passive);
-	rig_drop(active);
-	rig_drop(passive);
-}
-END_TEST
-
 /* ---- events and devices ------------------------------------------------------- */
 
 START_TEST(events_follow_a_migrated_id)
@@ -502,10 +396,6 @@ make_suite(void)
 	tcase_add_test(tc, too_long);
 	tcase_add_test(tc, event_before_completions);
 	tcase_add_test(tc, sends_take_slots_until_polled);
-	tcase_add_test(tc, dial_accepted);
-	tcase_add_test(tc, dial_fails);
-	tcase_add_test(tc, resolving_synchronously);
-	tcase_add_test(tc, loopback);
 	tcase_add_test(tc, events_follow_a_migrated_id);
 	tcase_add_test(tc, unacknowledged_event_is_reported);
 	tcase_add_test(tc, blocking_for_ever_is_reported);

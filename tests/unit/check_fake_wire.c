@@ -213,6 +213,32 @@ START_TEST(port_is_free_again)
 }
 END_TEST
 
+START_TEST(commands_from_a_fifo)
+{
+	char dir[] = "/tmp/fake-wire-XXXXXX";
+	struct ibv_async_event event;
+	char path[64];
+	FILE *fifo;
+
+	ck_assert_ptr_nonnull(mkdtemp(dir));
+	snprintf(path, sizeof(path), "%s/fifo", dir);
+	ck_assert_int_eq(fake_wire_start(path), 0);
+	rig_open(&rig, RIG_SLOTS);
+	fifo = fopen(path, "w");
+	ck_assert_ptr_nonnull(fifo);
+	fputs("set kind=iwarp,max_srq_wr=7\nremove 0\n", fifo);
+	fclose(fifo);
+	ck_assert_ptr_eq(rig_event(&rig, RDMA_CM_EVENT_DEVICE_REMOVAL), rig.listener);
+	ck_assert_int_eq(ibv_get_async_event(rig.verbs, &event), 0);
+	ibv_ack_async_event(&event);
+	ck_assert_uint_eq(fake_options()->max_srq_wr, 7);
+	ck_assert_ptr_null(fake_context(0));
+	teardown();
+	unlink(path);
+	rmdir(dir);
+}
+END_TEST
+
 /* ---- two programs ------------------------------------------------------------- */
 
 /* The other program: accept one connection, answer one message, wait for the end. */
@@ -326,6 +352,7 @@ make_suite(void)
 	tcase_add_test(tc, port_is_free_again);
 	suite_add_tcase(suite, tc);
 	tcase_set_timeout(two, 60);
+	tcase_add_test(two, commands_from_a_fifo);
 	tcase_add_test(two, two_programs);
 	tcase_add_test(two, other_program_is_killed);
 	suite_add_tcase(suite, two);

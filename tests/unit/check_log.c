@@ -21,6 +21,30 @@ struct capture {
 	char text[4096];
 };
 
+static int saved_stderr;
+static sigset_t saved_mask;
+
+/* Each test begins with the log as a program finds it, also without fork mode. */
+static void
+setup(void)
+{
+	log_set_sink(NULL, NULL);
+	log_set_level(LOG_LEVEL_NOTICE);
+	saved_stderr = dup(STDERR_FILENO);
+	ck_assert_int_eq(sigprocmask(SIG_BLOCK, NULL, &saved_mask), 0);
+}
+
+static void
+teardown(void)
+{
+	ck_assert_int_eq(dup2(saved_stderr, STDERR_FILENO), STDERR_FILENO);
+	(void)close(saved_stderr);
+	(void)signal(SIGPIPE, SIG_IGN);
+	ck_assert_int_eq(sigprocmask(SIG_SETMASK, &saved_mask, NULL), 0);
+	(void)signal(SIGPIPE, SIG_DFL);
+	(void)unsetenv("JOURNAL_STREAM");
+}
+
 static void
 capture_line(void *arg, enum log_level level, const char *tag, const char *text)
 {
@@ -230,6 +254,7 @@ main(void)
 	Suite *suite = suite_create("log");
 	TCase *tcase = tcase_create("log");
 
+	tcase_add_checked_fixture(tcase, setup, teardown);
 	tcase_add_test(tcase, level_names);
 	tcase_add_test(tcase, level_filters);
 	tcase_add_test(tcase, lines_cannot_be_forged);

@@ -77,17 +77,15 @@ END_TEST
 
 /* clang-format off */
 static const struct {
-	const char *addr;
 	unsigned int device;
 	enum fake_dial outcome;
 	int errnum;
 } dead_ends[] = {
-	{ "192.0.2.1", 0, FAKE_DIAL_ADDR_ERROR, ETIMEDOUT },
-	{ "192.0.2.1", 0, FAKE_DIAL_ADDR_SILENT, ETIMEDOUT },
-	{ "192.0.2.1", 0, FAKE_DIAL_ROUTE_ERROR, ETIMEDOUT },
-	{ "192.0.2.1", 0, FAKE_DIAL_ROUTE_SILENT, ETIMEDOUT },
-	{ "192.0.2.1", 1, FAKE_DIAL_ACCEPT, EXDEV },       /* leads over another device */
-	{ "not an address.", 0, FAKE_DIAL_ACCEPT, 0 },
+	{ 0, FAKE_DIAL_ADDR_ERROR, ETIMEDOUT },
+	{ 0, FAKE_DIAL_ADDR_SILENT, ETIMEDOUT },
+	{ 0, FAKE_DIAL_ROUTE_ERROR, ETIMEDOUT },
+	{ 0, FAKE_DIAL_ROUTE_SILENT, ETIMEDOUT },
+	{ 1, FAKE_DIAL_ACCEPT, EXDEV },       /* leads over another device */
 };
 /* clang-format on */
 
@@ -97,26 +95,11 @@ START_TEST(test_new_dead_end)
 
 	fake_dial_script("192.0.2.1", 0, dead_ends[_i].device, dead_ends[_i].outcome, 0,
 	    NULL, 0);
-	assert_provider(rpma_conn_req_new(fixture_peer(), dead_ends[_i].addr, "1", NULL,
-			    &req),
+	assert_provider(rpma_conn_req_new(fixture_peer(), "192.0.2.1", "1", NULL, &req),
 	    dead_ends[_i].errnum);
 	ck_assert_ptr_eq(req, UNTOUCHED(struct rpma_conn_req));
 	ck_assert_str_eq(fake_leaks(), "pd 1");
 	ck_assert_uint_eq(fixture_logs(), 1);
-}
-END_TEST
-
-/* A failed resolution is tried with the other addresses of a name, if it has some. */
-START_TEST(test_new_second_address)
-{
-	struct rpma_conn_req *req = NULL;
-	int ret;
-
-	fake_fail_call("rdma_resolve_addr", 1, EHOSTUNREACH);
-	ret = rpma_conn_req_new(fixture_peer(), "localhost", FIXTURE_PORT_STR, NULL,
-	    &req);
-	ck_assert_uint_eq(fake_called("rdma_resolve_addr"), ret ? 1 : 2);
-	ck_assert_int_eq(rpma_conn_req_delete(&req), 0);
 }
 END_TEST
 
@@ -272,7 +255,6 @@ main(void)
 	tcase_add_test(tc, test_new_invalid);
 	tcase_add_loop_test(tc, test_new_dead_end, 0,
 	    sizeof(dead_ends) / sizeof(dead_ends[0]));
-	tcase_add_test(tc, test_new_second_address);
 	tcase_add_loop_test(tc, test_delete_fails, 0, 3);
 	tc = fixture_case(suite, "connect");
 	tcase_add_test(tc, test_connect_parameters);

@@ -92,7 +92,6 @@ static const struct {
 	{ "192.0.2.1", EADDRNOTAVAIL },
 	{ "192.0.2.2", ENODEV }, /* of this host, not of a device */
 	{ "192.0.2.3", EXDEV },  /* of another device */
-	{ "no address at all.", 0 },
 };
 /* clang-format on */
 

@@ -67,7 +67,6 @@ static const struct {
 	{ "192.0.2.2", LOCAL, ENODEV },        /* of this host, not of a device */
 	{ "192.0.2.3", REMOTE, ENODEV },       /* no route */
 	{ "192.0.2.4", REMOTE, ETIMEDOUT },    /* silent */
-	{ "256.0.0.1.", LOCAL, 0 },            /* no address and no name */
 };
 /* clang-format on */
 
@@ -82,29 +81,6 @@ START_TEST(test_get_unusable)
 	    unusable[_i].errnum);
 	ck_assert_ptr_eq(context, UNTOUCHED(struct ibv_context));
 	ck_assert_uint_ge(fixture_logs(), 1);
-}
-END_TEST
-
-/* When the first address of a name is of no use, the others are tried. */
-START_TEST(test_get_second_address)
-{
-	struct ibv_context *context = NULL;
-
-	fake_fail_call("rdma_bind_addr", 1, ENODEV);
-	if (rpma_utils_get_ibv_context("localhost", LOCAL, &context) == 0) {
-		ck_assert_ptr_eq(context, fake_context(0));
-		ck_assert_uint_eq(fake_called("rdma_bind_addr"), 2);
-	} else {
-		/* this machine knows one address of the name */
-		ck_assert_uint_eq(fake_called("rdma_bind_addr"), 1);
-	}
-	fake_fail_call("rdma_bind_addr", 1, ENODEV);
-	fake_trace_clear();
-	assert_provider(rpma_utils_get_ibv_context(FIXTURE_ADDR, LOCAL, &context),
-	    ENODEV);
-	ck_assert_str_eq(fake_trace(),
-	    "rdma_getaddrinfo rdma_create_id rdma_bind_addr rdma_destroy_id "
-	    "rdma_freeaddrinfo");
 }
 END_TEST
 
@@ -196,7 +172,6 @@ main(void)
 	tcase_add_test(tc, test_get_remote);
 	tcase_add_loop_test(tc, test_get_unusable, 0,
 	    sizeof(unusable) / sizeof(unusable[0]));
-	tcase_add_test(tc, test_get_second_address);
 	tc = fixture_case(suite, "by name");
 	tcase_add_test(tc, test_by_name);
 	tcase_add_test(tc, test_by_name_fails);

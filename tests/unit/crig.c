@@ -215,9 +215,9 @@ crig_reply(struct crig_client *client)
 
 	ck_assert_msg(line != NULL, "the connection ended");
 	for (c = line; *c; c++)
-		ck_assert_msg(*c >= ' ' && *c <= '~', "not ASCII: %s", line);
+		ck_assert_msg(*c >= ' ' && *c <= '~', "not ASCII: %.400s", line);
 	reply = json_loads(line, JSON_REJECT_DUPLICATES, NULL);
-	ck_assert_msg(reply != NULL, "no JSON: %s", line);
+	ck_assert_msg(reply != NULL, "no JSON: %.400s", line);
 	return reply;
 }
 
@@ -248,7 +248,7 @@ crig_call(struct crig_client *client, const char *method, const char *params)
 	json_t *result = json_incref(json_object_get(reply, "result"));
 	char *text = json_dumps(reply, 0);
 
-	ck_assert_msg(result != NULL, "%s: %s", method, text);
+	ck_assert_msg(result != NULL, "%s: %.400s", method, text);
 	free(text);
 	json_decref(reply);
 	return result;
@@ -262,7 +262,7 @@ crig_fail(struct crig_client *client, const char *method, const char *params,
 	json_t *error = json_incref(json_object_get(reply, "error"));
 	char *text = json_dumps(reply, 0);
 
-	ck_assert_msg(error != NULL, "%s: %s", method, text);
+	ck_assert_msg(error != NULL, "%s: %.400s", method, text);
 	ck_assert_str_eq(json_string_value(json_object_get(json_object_get(error,
 							       "data"),
 			     "name")),

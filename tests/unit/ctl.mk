@@ -4,13 +4,20 @@ if HAVE_CHECK
 ctl_check_sources = %D%/ctl_harness.c %D%/ctl_harness.h %D%/harness.h
 ctl_check_cflags = $(AM_CFLAGS) $(CHECK_CFLAGS) $(JANSSON_CFLAGS)
 ctl_check_libs = ctl/libctl.a lib/core/libcore.a $(JANSSON_LIBS) $(CHECK_LIBS)
-check_PROGRAMS += %D%/check_client %D%/check_command %D%/check_run %D%/check_view
+check_PROGRAMS += %D%/check_client %D%/check_command %D%/check_poll %D%/check_resolve \
+  %D%/check_run %D%/check_view
 %C%_check_client_SOURCES = %D%/check_client.c $(ctl_check_sources)
 %C%_check_client_CFLAGS = $(ctl_check_cflags)
 %C%_check_client_LDADD = $(ctl_check_libs)
 %C%_check_command_SOURCES = %D%/check_command.c $(ctl_check_sources)
 %C%_check_command_CFLAGS = $(ctl_check_cflags)
 %C%_check_command_LDADD = $(ctl_check_libs)
+%C%_check_poll_SOURCES = %D%/check_poll.c $(ctl_check_sources)
+%C%_check_poll_CFLAGS = $(ctl_check_cflags)
+%C%_check_poll_LDADD = $(ctl_check_libs)
+%C%_check_resolve_SOURCES = %D%/check_resolve.c $(ctl_check_sources)
+%C%_check_resolve_CFLAGS = $(ctl_check_cflags)
+%C%_check_resolve_LDADD = $(ctl_check_libs)
 %C%_check_run_SOURCES = %D%/check_run.c $(ctl_check_sources)
 %C%_check_run_CFLAGS = $(ctl_check_cflags)
 %C%_check_run_LDADD = $(ctl_check_libs)

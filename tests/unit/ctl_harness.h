@@ -6,6 +6,14 @@
 #include <stddef.h>
 #include <sys/types.h>
 
+/* Arguments of rpmactl without its name. */
+#define ARGS(...) ((const char *const[]){ __VA_ARGS__, NULL })
+/* The end of a script. */
+#define END                             \
+	{                               \
+		NULL, STEP_RESULT, NULL \
+	}
+
 /* What the scripted daemon does when it has read a request. */
 enum step_action {
 	STEP_RESULT,   /* answer with text as the result */
@@ -35,7 +43,7 @@ struct server {
 };
 
 /* hello NULL: rpc.hello is answered properly, else the step does it. Steps end with
- * one whose action is STEP_RESULT and whose text is NULL. */
+ * END. */
 void server_start(struct server *server, const struct step *hello,
     const struct step *steps);
 /* Whether every step was taken in order and nothing else was asked. */
