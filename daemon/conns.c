@@ -22,7 +22,7 @@
 #include "lib/core/addr.h"
 #include "lib/rpma/librpma.h"
 
-#define DRAIN_MAX_NS                                                    \
+#define DRAIN_MAX_NS \
 	2000000000u /* a queue pair is destroyed after this in any case \
 		     */
 #define DRAIN_GRACE_NS \

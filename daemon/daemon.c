@@ -132,23 +132,18 @@ on_stopped(void *arg)
 	loop_defer(daemon->loop, &daemon->finish);
 }
 
-/* Say where the engine stands, in the log and to the service manager. */
+/* Tell the service manager where the engine stands; the engine's log says it too. */
 static void
 on_state(void *arg)
 {
 	struct daemon *daemon = arg;
-	const char *state, *reason, *device;
+	const char *reason;
 
-	if (!daemon->engine)
-		return; /* it is being made: the first line says it */
-	state = engine_state_name(engine_state(daemon->engine));
+	if (!daemon->engine || daemon->is_stopping)
+		return; /* being made, or "stopping" was told */
 	reason = engine_reason(daemon->engine);
-	device = engine_device(daemon->engine);
-	log_notice("daemon", "state=%s%s%s%s%s", state,
-	    device[0] != '\0' ? " device=" : "", device,
-	    reason[0] != '\0' ? " reason=" : "", reason);
-	if (!daemon->is_stopping)
-		notify_status("%s%s%s", state, reason[0] != '\0' ? ": " : "", reason);
+	notify_status("%s%s%s", engine_state_name(engine_state(daemon->engine)),
+	    reason[0] != '\0' ? ": " : "", reason);
 }
 
 /* ---- the beginning, in order ---- */
@@ -293,8 +288,12 @@ daemon_new(const struct settings *settings, struct daemon **out, struct err *err
 int
 daemon_run(struct daemon *daemon)
 {
-	log_notice("daemon", "version=%s socket=%s", PACKAGE_VERSION,
-	    daemon->listener.path[0] != '\0' ? daemon->listener.path : "handed over");
+	const char *device = engine_device(daemon->engine);
+
+	log_notice("daemon", "version=%s socket=%s state=%s device=%s", PACKAGE_VERSION,
+	    daemon->listener.path[0] != '\0' ? daemon->listener.path : "handed-over",
+	    engine_state_name(engine_state(daemon->engine)),
+	    device[0] != '\0' ? device : "none");
 	on_state(daemon);
 	notify_ready();
 	return loop_run(daemon->loop);

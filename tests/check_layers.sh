@@ -163,8 +163,8 @@ for archive in $archives; do
 				next
 			print archive "(" member "): " name
 		}'
-done | grep -vE -e '^lib/core/libcore\.a\([^)]*[-/]?log\.o\): (max_level|sink_fn|sink_arg)$' \
-	-e '^lib/rpma/[^(]*\([^)]*[-/]?(log|err)\.o\): ' >"$tmp/found"
+done | grep -vE -e '^lib/core/libcore\.a\(([^)]*[-/])?log\.o\): (max_level|sink_fn|sink_arg)$' \
+	-e '^lib/rpma/[^(]*\(([^)]*[-/])?(log|err)\.o\): ' >"$tmp/found"
 result "no state of file scope but the logs' and the library's errno"
 
 # ---- words ----

@@ -4,6 +4,7 @@
 
 #include "lib/rpma/addr.h"
 
+#include <arpa/inet.h>
 #include <errno.h>
 #include <netdb.h>
 #include <netinet/in.h>
@@ -33,6 +34,20 @@ rpmai_addr_copy(struct sockaddr_storage *to, const struct sockaddr *from)
 	memset(to, 0, sizeof(*to));
 	memcpy(to, from, len);
 	return 0;
+}
+
+bool
+rpmai_addr_is_any(const struct sockaddr *addr)
+{
+	struct sockaddr_storage copy;
+
+	if (rpmai_addr_copy(&copy, addr))
+		return false;
+	if (copy.ss_family == AF_INET6)
+		return IN6_IS_ADDR_UNSPECIFIED(&((const struct sockaddr_in6 *)&copy)
+						    ->sin6_addr);
+	return ((const struct sockaddr_in *)&copy)->sin_addr.s_addr ==
+	    htonl(INADDR_ANY);
 }
 
 /* What rdma_getaddrinfo(3) knows; it leaves the code of getaddrinfo(3) in errno. */

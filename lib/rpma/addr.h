@@ -36,4 +36,7 @@ int rpmai_addr_try(const char *addr, const char *port, bool passive,
  */
 int rpmai_addr_copy(struct sockaddr_storage *to, const struct sockaddr *from);
 
+/* Whether an address is the wildcard of its family. */
+bool rpmai_addr_is_any(const struct sockaddr *addr);
+
 #endif

@@ -136,7 +136,8 @@ fail:
 static bool
 is_request_dead(int errnum)
 {
-	return errnum == EINVAL || errnum == ENOTCONN || errnum == ENODEV;
+	return errnum == EINVAL || errnum == ENOTCONN || errnum == ECONNRESET ||
+	    errnum == ENODEV;
 }
 
 int

@@ -68,10 +68,30 @@ resolve_route(struct rpma_conn *conn, struct rpma_cm_event *found)
 	if (rdma_resolve_route(conn->id, conn->dial->timeout_ms)) {
 		ret = rpmai_err_provider(errno, "rdma_resolve_route(timeout_ms=%d)",
 		    conn->dial->timeout_ms);
-		return fail(conn, found, RPMA_CM_UNREACHABLE, status_of(ret));
+		/* a loopback address is noticed here, not before */
+		return fail(conn, found,
+		    rpma_err_last_errno() == ENODEV ? RPMA_CM_UNRESOLVED
+						    : RPMA_CM_UNREACHABLE,
+		    status_of(ret));
 	}
 	conn->state = CONN_DIAL_ROUTE;
 	return false;
+}
+
+/* What it means that the peer could not even be asked. */
+static enum rpma_cm_event_kind
+kind_of(int errnum)
+{
+	switch (errnum) {
+	case ECONNREFUSED:
+		return RPMA_CM_REJECTED;
+	case ETIMEDOUT:
+	case EHOSTUNREACH:
+	case ENETUNREACH:
+		return RPMA_CM_UNREACHABLE;
+	default:
+		return RPMA_CM_LOST;
+	}
 }
 
 /* The route is known: ask the peer. */
@@ -82,10 +102,13 @@ ask(struct rpma_conn *conn, struct rpma_cm_event *found)
 	const struct rpma_conn_private_data pdata = { dial->pdata, dial->pdata_len };
 	int ret = rpmai_queues_make(&conn->queues, conn->id, conn->peer, &dial->cfg);
 
-	if (!ret)
-		ret = rpmai_conn_connect(conn, dial->pdata_len ? &pdata : NULL);
 	if (ret)
 		return fail(conn, found, RPMA_CM_LOST, status_of(ret));
+	ret = rpmai_conn_connect(conn, dial->pdata_len ? &pdata : NULL);
+	/* iWARP drivers may wait for the answer of TCP in there */
+	if (ret)
+		return fail(conn, found, kind_of(rpma_err_last_errno()),
+		    status_of(ret));
 	forget(conn);
 	return false;
 }

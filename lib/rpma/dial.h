@@ -12,10 +12,9 @@ struct rpma_conn;
  * Take the next step of a dial.
  *
  * conn     with a dial under way
- * type     enum rdma_cm_event_type: RDMA_CM_EVENT_ADDR_RESOLVED, ADDR_ERROR,
- * ROUTE_RESOLVED or ROUTE_ERROR found    with the status of the event; kind and status
- * are set when the dial is over return   true: the dial is over, and found to be
- * reported; false: it goes on
+ * type     the RDMA_CM_EVENT_ of ADDR_RESOLVED, ADDR_ERROR, ROUTE_RESOLVED, ROUTE_ERROR
+ * found    with the status of the event; kind and status are set when the dial is over
+ * return   true: the dial is over, and found to be reported; false: it goes on
  */
 bool rpmai_dial_step(struct rpma_conn *conn, int type, struct rpma_cm_event *found);
 

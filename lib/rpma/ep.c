@@ -52,7 +52,8 @@ rpmai_ep_start(struct rpma_ep *ep, struct rdma_event_channel *channel,
 		return rpmai_err_provider(errno, "rdma_create_id()");
 	if (rdma_bind_addr(id, addr))
 		ret = rpmai_err_provider(errno, "rdma_bind_addr()");
-	else if (id->verbs) /* a wildcard address belongs to no device */
+	else if (id->verbs || !rpmai_addr_is_any(addr))
+		/* of a wildcard address alone it is right to have no device */
 		ret = rpmai_peer_check_device(ep->peer, id->verbs);
 	if (!ret && rdma_listen(id, backlog))
 		ret = rpmai_err_provider(errno, "rdma_listen(backlog=%d)", backlog);

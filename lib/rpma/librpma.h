@@ -38,7 +38,7 @@ extern "C" {
 #define RPMA_VERSION_MINOR 4
 #define RPMA_VERSION_PATCH 0
 
-/* ---- errors ---------------------------------------------------------------------- */
+/* Errors. */
 
 #define RPMA_E_UNKNOWN         (-100000) /* an unexpected answer of the provider */
 #define RPMA_E_NOSUPP          (-100001) /* not supported */
@@ -67,7 +67,7 @@ int rpma_err_last_errno(void);
 /* The version of the library at run time, "MAJOR.MINOR.PATCH"; a static string. */
 const char *rpma_version(void);
 
-/* ---- log ------------------------------------------------------------------------- */
+/* Log. */
 
 enum rpma_log_level {
 	RPMA_LOG_DISABLED = -1,
@@ -80,8 +80,8 @@ enum rpma_log_level {
 };
 
 enum rpma_log_threshold {
-	RPMA_LOG_THRESHOLD = 0,     /* what reaches the log function; initially WARNING */
-	RPMA_LOG_THRESHOLD_AUX = 1, /* what the default function prints on stderr; DISABLED */
+	RPMA_LOG_THRESHOLD = 0, /* what reaches the log function; initially WARNING */
+	RPMA_LOG_THRESHOLD_AUX = 1, /* what is printed on stderr; initially DISABLED */
 	RPMA_LOG_THRESHOLD_MAX = 2,
 };
 
@@ -102,12 +102,14 @@ typedef void rpma_log_function(enum rpma_log_level level, const char *file_name,
 int rpma_log_set_function(rpma_log_function *log_function);
 
 /* RPMA_E_INVAL: threshold is neither of the two, or level is outside -1 .. 5. */
-int rpma_log_set_threshold(enum rpma_log_threshold threshold, enum rpma_log_level level);
+int rpma_log_set_threshold(enum rpma_log_threshold threshold,
+    enum rpma_log_level level);
 
 /* RPMA_E_INVAL: threshold is neither of the two, or level is NULL. */
-int rpma_log_get_threshold(enum rpma_log_threshold threshold, enum rpma_log_level *level);
+int rpma_log_get_threshold(enum rpma_log_threshold threshold,
+    enum rpma_log_level *level);
 
-/* ---- utilities ------------------------------------------------------------------- */
+/* Utilities. */
 
 enum rpma_util_ibv_context_type {
 	RPMA_UTIL_IBV_CONTEXT_LOCAL = 0, /* addr is an address of this host */
@@ -124,8 +126,8 @@ enum rpma_util_ibv_context_type {
  *              device (a wildcard or loopback address belongs to none)
  * source       rdma_getaddrinfo(3), rdma_bind_addr(3), rdma_resolve_addr(3)
  */
-int rpma_utils_get_ibv_context(
-    const char *addr, enum rpma_util_ibv_context_type type, struct ibv_context **ibv_ctx_ptr);
+int rpma_utils_get_ibv_context(const char *addr, enum rpma_util_ibv_context_type type,
+    struct ibv_context **ibv_ctx_ptr);
 
 /*
  * The context of an RDMA device by its name ("rxe0", "mlx5_0"), as librdmacm has it open, so
@@ -160,9 +162,10 @@ int rpma_utils_ibv_context_release(struct ibv_context *ibv_ctx);
  * return       RPMA_E_INVAL an argument is NULL; RPMA_E_PROVIDER ibv_query_device_ex(3)
  *              failed (*is_odp_capable is 0 then)
  */
-int rpma_utils_ibv_context_is_odp_capable(struct ibv_context *ibv_ctx, int *is_odp_capable);
+int rpma_utils_ibv_context_is_odp_capable(struct ibv_context *ibv_ctx,
+    int *is_odp_capable);
 
-/* ---- peer: a protection domain on a device ----------------------------------------- */
+/* Peer: a protection domain on a device. */
 
 struct rpma_peer;
 
@@ -183,7 +186,7 @@ int rpma_peer_delete(struct rpma_peer **peer_ptr);
 
 /* What a device can do; sizes in entries (work requests, completions, objects). */
 struct rpma_peer_limits {
-	char device[64]; /* its name */
+	char device[64];    /* its name */
 	uint64_t node_guid; /* host byte order */
 	uint32_t vendor_id;
 	uint32_t vendor_part_id;
@@ -214,8 +217,8 @@ struct rpma_peer_port {
  * return       RPMA_E_INVAL peer or port NULL, port_num 0; RPMA_E_PROVIDER
  *              ibv_query_port(3) failed
  */
-int rpma_peer_get_port(
-    const struct rpma_peer *peer, uint8_t port_num, struct rpma_peer_port *port);
+int rpma_peer_get_port(const struct rpma_peer *peer, uint8_t port_num,
+    struct rpma_peer_port *port);
 
 enum rpma_async_kind {
 	RPMA_ASYNC_OTHER = 0,        /* ibv_type tells */
@@ -223,7 +226,7 @@ enum rpma_async_kind {
 	RPMA_ASYNC_QP_FATAL = 2,     /* qp_num is in error */
 	RPMA_ASYNC_CQ_ERR = 3,       /* a completion queue was overrun */
 	RPMA_ASYNC_SRQ_ERR = 4,      /* a shared receive queue is dead */
-	RPMA_ASYNC_SRQ_LIMIT = 5,    /* fewer receives posted than rpma_srq_set_limit() asked */
+	RPMA_ASYNC_SRQ_LIMIT = 5,    /* fewer posted than rpma_srq_set_limit() asked */
 	RPMA_ASYNC_PORT_ACTIVE = 6,  /* port_num */
 	RPMA_ASYNC_PORT_ERR = 7,     /* port_num */
 	RPMA_ASYNC_DEVICE_FATAL = 8, /* the device is gone or dead */
@@ -250,7 +253,7 @@ int rpma_peer_get_async_fd(const struct rpma_peer *peer, int *fd);
  */
 int rpma_peer_next_async_event(struct rpma_peer *peer, struct rpma_async_event *event);
 
-/* ---- memory regions ----------------------------------------------------------------- */
+/* Memory regions. */
 
 struct rpma_mr_local;
 
@@ -284,7 +287,7 @@ int rpma_mr_get_ptr(const struct rpma_mr_local *mr, void **ptr);
 /* The registered length in bytes. RPMA_E_INVAL: an argument is NULL. */
 int rpma_mr_get_size(const struct rpma_mr_local *mr, size_t *size);
 
-/* ---- shared receive queue ----------------------------------------------------------- */
+/* Shared receive queue. */
 
 struct rpma_srq_cfg;
 struct rpma_srq;
@@ -311,8 +314,8 @@ int rpma_srq_cfg_get_rcq_size(const struct rpma_srq_cfg *cfg, uint32_t *rcq_size
  *              ibv_create_srq(3), ibv_create_comp_channel(3), ibv_create_cq(3) or
  *              ibv_req_notify_cq(3) failed
  */
-int rpma_srq_new(
-    struct rpma_peer *peer, struct rpma_srq_cfg *cfg, struct rpma_srq **srq_ptr);
+int rpma_srq_new(struct rpma_peer *peer, struct rpma_srq_cfg *cfg,
+    struct rpma_srq **srq_ptr);
 
 /* After all connections that use it. RPMA_E_INVAL srq_ptr NULL; RPMA_E_PROVIDER. */
 int rpma_srq_delete(struct rpma_srq **srq_ptr);
@@ -334,7 +337,7 @@ int rpma_srq_recv(struct rpma_srq *srq, struct rpma_mr_local *dst, size_t offset
 /* One buffer of rpma_srq_recv_batch(). */
 struct rpma_srq_buf {
 	size_t offset; /* bytes into dst */
-	size_t len; /* bytes */
+	size_t len;    /* bytes */
 	const void *op_context;
 };
 
@@ -371,7 +374,7 @@ int rpma_srq_get_size(const struct rpma_srq *srq, uint32_t *size);
  */
 int rpma_srq_set_limit(struct rpma_srq *srq, uint32_t limit);
 
-/* ---- completion queues -------------------------------------------------------------- */
+/* Completion queues. */
 
 /*
  * A completion queue for the sends of many connections, with a completion channel of its
@@ -413,10 +416,10 @@ int rpma_cq_wait(struct rpma_cq *cq);
  *                  num_entries_got NULL; RPMA_E_NO_COMPLETION; RPMA_E_PROVIDER
  *                  ibv_poll_cq(3) failed; RPMA_E_UNKNOWN it gave more than asked
  */
-int rpma_cq_get_wc(
-    struct rpma_cq *cq, int num_entries, struct ibv_wc *wc, int *num_entries_got);
+int rpma_cq_get_wc(struct rpma_cq *cq, int num_entries, struct ibv_wc *wc,
+    int *num_entries_got);
 
-/* ---- connection configuration -------------------------------------------------------- */
+/* Connection configuration. */
 
 struct rpma_conn_cfg;
 
@@ -470,9 +473,10 @@ int rpma_conn_cfg_get_cq(const struct rpma_conn_cfg *cfg, struct rpma_cq **cq_pt
  * RPMA_E_INVAL: cfg NULL, over 7. Source: rdma_connect(3), rnr_retry_count.
  */
 int rpma_conn_cfg_set_rnr_retry(struct rpma_conn_cfg *cfg, unsigned int rnr_retry);
-int rpma_conn_cfg_get_rnr_retry(const struct rpma_conn_cfg *cfg, unsigned int *rnr_retry);
+int rpma_conn_cfg_get_rnr_retry(const struct rpma_conn_cfg *cfg,
+    unsigned int *rnr_retry);
 
-/* ---- connection requests ------------------------------------------------------------- */
+/* Connection requests. */
 
 struct rpma_conn;
 struct rpma_conn_req;
@@ -518,18 +522,18 @@ int rpma_conn_req_connect(struct rpma_conn_req **req_ptr,
  * Prepare a receive before the connection is established. With an SRQ the buffer goes there.
  * RPMA_E_INVAL as rpma_recv(); RPMA_E_PROVIDER.
  */
-int rpma_conn_req_recv(struct rpma_conn_req *req, struct rpma_mr_local *dst, size_t offset,
-    size_t len, const void *op_context);
+int rpma_conn_req_recv(struct rpma_conn_req *req, struct rpma_mr_local *dst,
+    size_t offset, size_t len, const void *op_context);
 
 /* What the client sent; {NULL, 0} for an outgoing request. Borrowed. RPMA_E_INVAL. */
-int rpma_conn_req_get_private_data(
-    const struct rpma_conn_req *req, struct rpma_conn_private_data *pdata);
+int rpma_conn_req_get_private_data(const struct rpma_conn_req *req,
+    struct rpma_conn_private_data *pdata);
 
 /* The address that an incoming request comes from. RPMA_E_INVAL: an argument is NULL. */
-int rpma_conn_req_get_peer_addr(
-    const struct rpma_conn_req *req, struct sockaddr_storage *addr);
+int rpma_conn_req_get_peer_addr(const struct rpma_conn_req *req,
+    struct sockaddr_storage *addr);
 
-/* ---- connections --------------------------------------------------------------------- */
+/* Connections. */
 
 enum rpma_conn_event {
 	RPMA_CONN_UNDEFINED = -1,
@@ -561,8 +565,8 @@ int rpma_conn_get_event_fd(const struct rpma_conn *conn, int *fd);
 int rpma_conn_next_event(struct rpma_conn *conn, enum rpma_conn_event *event);
 
 /* What the peer sent, {NULL, 0} when nothing; borrowed from the connection. INVAL. */
-int rpma_conn_get_private_data(
-    const struct rpma_conn *conn, struct rpma_conn_private_data *pdata);
+int rpma_conn_get_private_data(const struct rpma_conn *conn,
+    struct rpma_conn_private_data *pdata);
 
 /* The number that its completions carry as qp_num; 0 while a dial has none yet. INVAL. */
 int rpma_conn_get_qp_num(const struct rpma_conn *conn, uint32_t *qp_num);
@@ -589,7 +593,8 @@ int rpma_conn_get_compl_fd(const struct rpma_conn *conn, int *fd);
  *              event waits; RPMA_E_PROVIDER as rpma_cq_wait(); RPMA_E_UNKNOWN the event is of
  *              no queue of this connection
  */
-int rpma_conn_wait(struct rpma_conn *conn, int flags, struct rpma_cq **cq, bool *is_rcq);
+int rpma_conn_wait(struct rpma_conn *conn, int flags, struct rpma_cq **cq,
+    bool *is_rcq);
 
 /*
  * Ask the peer to end the connection, or answer it; does not block. What is outstanding
@@ -623,14 +628,16 @@ int rpma_conn_delete(struct rpma_conn **conn_ptr);
 int rpma_conn_set_min_rnr_timer(struct rpma_conn *conn, unsigned int code);
 
 /* The addresses of both ends. RPMA_E_INVAL: an argument is NULL. */
-int rpma_conn_get_peer_addr(const struct rpma_conn *conn, struct sockaddr_storage *addr);
-int rpma_conn_get_local_addr(const struct rpma_conn *conn, struct sockaddr_storage *addr);
+int rpma_conn_get_peer_addr(const struct rpma_conn *conn,
+    struct sockaddr_storage *addr);
+int rpma_conn_get_local_addr(const struct rpma_conn *conn,
+    struct sockaddr_storage *addr);
 
 /* A pointer of the caller's kept with the connection; NULL at first. RPMA_E_INVAL. */
 int rpma_conn_set_context(struct rpma_conn *conn, void *context);
 int rpma_conn_get_context(const struct rpma_conn *conn, void **context);
 
-/* ---- messages ------------------------------------------------------------------------ */
+/* Messages. */
 
 #define RPMA_F_COMPLETION_ON_ERROR (1 << 0)
 #define RPMA_F_COMPLETION_ALWAYS   (1 << 1 | RPMA_F_COMPLETION_ON_ERROR)
@@ -649,7 +656,10 @@ int rpma_conn_get_context(const struct rpma_conn *conn, void **context);
 int rpma_send(struct rpma_conn *conn, const struct rpma_mr_local *src, size_t offset,
     size_t len, int flags, const void *op_context);
 
-/* As rpma_send(), with a number that the receiver's completion carries (host order). */
+/*
+ * As rpma_send(), with a number that the receiver's completion carries (host order). iWARP
+ * devices may refuse it (errno EINVAL).
+ */
 int rpma_send_with_imm(struct rpma_conn *conn, const struct rpma_mr_local *src,
     size_t offset, size_t len, int flags, uint32_t imm, const void *op_context);
 
@@ -662,10 +672,10 @@ int rpma_send_with_imm(struct rpma_conn *conn, const struct rpma_mr_local *src,
  *              region, len over 4 GiB - 1; RPMA_E_PROVIDER ibv_post_recv(3) failed, or
  *              (ENOTCONN) there is no queue pair and no SRQ yet
  */
-int rpma_recv(struct rpma_conn *conn, struct rpma_mr_local *dst, size_t offset, size_t len,
-    const void *op_context);
+int rpma_recv(struct rpma_conn *conn, struct rpma_mr_local *dst, size_t offset,
+    size_t len, const void *op_context);
 
-/* ---- listening endpoints ------------------------------------------------------------- */
+/* Listening endpoints. */
 
 struct rpma_ep;
 
@@ -674,8 +684,8 @@ struct rpma_ep;
  * return       RPMA_E_INVAL an argument is NULL; RPMA_E_NOMEM; RPMA_E_PROVIDER, with errno
  *              EXDEV when another device has the address
  */
-int rpma_ep_listen(
-    struct rpma_peer *peer, const char *addr, const char *port, struct rpma_ep **ep_ptr);
+int rpma_ep_listen(struct rpma_peer *peer, const char *addr, const char *port,
+    struct rpma_ep **ep_ptr);
 
 /* Established connections and requests already taken survive it. INVAL; PROVIDER. */
 int rpma_ep_shutdown(struct rpma_ep **ep_ptr);
@@ -695,34 +705,34 @@ int rpma_ep_get_addr(const struct rpma_ep *ep, struct sockaddr_storage *addr);
  *              rpma_ep_get_fd(); RPMA_E_NO_EVENT none waits; RPMA_E_NOMEM; RPMA_E_PROVIDER
  *              also (errno EXDEV) when the request came in on another device
  */
-int rpma_ep_next_conn_req(
-    struct rpma_ep *ep, const struct rpma_conn_cfg *cfg, struct rpma_conn_req **req_ptr);
+int rpma_ep_next_conn_req(struct rpma_ep *ep, const struct rpma_conn_cfg *cfg,
+    struct rpma_conn_req **req_ptr);
 
-/* ---- one CM channel for many endpoints and connections ---------------------------------- */
+/* One CM channel for many endpoints and connections. */
 
 struct rpma_cm;
 
 enum rpma_cm_event_kind {
-	RPMA_CM_REQUEST = 0,        /* ep, req: accept or refuse it */
-	RPMA_CM_ESTABLISHED = 1,    /* conn */
-	RPMA_CM_CLOSED = 2,         /* conn: the peer, or rpma_conn_disconnect(), ended it */
-	RPMA_CM_LOST = 3,           /* conn: it failed; status */
-	RPMA_CM_REJECTED = 4,       /* conn: the peer refused; status is its reason */
-	RPMA_CM_UNREACHABLE = 5,    /* conn: no route, or no answer; status */
-	RPMA_CM_UNRESOLVED = 6,     /* conn: no RDMA device leads there (-ENODEV), another
+	RPMA_CM_REQUEST = 0,     /* ep, req: accept or refuse it */
+	RPMA_CM_ESTABLISHED = 1, /* conn */
+	RPMA_CM_CLOSED = 2,   /* conn: the peer, or rpma_conn_disconnect(), ended it */
+	RPMA_CM_LOST = 3,     /* conn: it failed; status */
+	RPMA_CM_REJECTED = 4, /* conn: the peer refused; status is its reason */
+	RPMA_CM_UNREACHABLE = 5, /* conn: no route, or no answer; status */
+	RPMA_CM_UNRESOLVED = 6,  /* conn: no RDMA device leads there (-ENODEV), another
 	                               one does (-EXDEV), or the address is not answered */
 	RPMA_CM_DEVICE_REMOVED = 7, /* ep or conn: its device is going away */
-	RPMA_CM_OTHER = 8,          /* ep or conn or neither: status is the number of the
+	RPMA_CM_OTHER = 8, /* ep or conn or neither: status is the number of the
 	                               enum rdma_cm_event_type; nothing to be done */
 };
 
 struct rpma_cm_event {
 	enum rpma_cm_event_kind kind;
-	int status; /* 0, a negative errno, or the peer's reason to refuse */
+	int status;         /* 0, a negative errno, or the peer's reason to refuse */
 	struct rpma_ep *ep; /* borrowed */
-	struct rpma_conn *conn; /* borrowed */
+	struct rpma_conn *conn;    /* borrowed */
 	struct rpma_conn_req *req; /* the caller's, until accepted or refused */
-	uint8_t private_data_len; /* bytes */
+	uint8_t private_data_len;  /* bytes */
 	uint8_t private_data[256]; /* of ESTABLISHED (active side) and REJECTED */
 };
 
@@ -755,12 +765,14 @@ int rpma_cm_next_event(struct rpma_cm *cm, struct rpma_cm_event *event);
  *              EADDRNOTAVAIL or ENODEV (no RDMA device has the address), EXDEV (another
  *              device than the peer's has it), or of the failing call
  */
-int rpma_cm_listen(struct rpma_cm *cm, struct rpma_peer *peer, const struct sockaddr *addr,
-    int backlog, struct rpma_ep **ep_ptr);
+int rpma_cm_listen(struct rpma_cm *cm, struct rpma_peer *peer,
+    const struct sockaddr *addr, int backlog, struct rpma_ep **ep_ptr);
 
 /*
  * Start a connection and return at once; its end is RPMA_CM_ESTABLISHED, UNRESOLVED,
- * UNREACHABLE, REJECTED or LOST. It may be deleted at any time.
+ * UNREACHABLE, REJECTED or LOST. It may be deleted at any time. (Kernel drivers of iWARP may
+ * wait: soft-iWARP for TCP while rpma_cm_next_event() asks the peer, and for the answer, up to
+ * 10 s, while a connection that was asked for is deleted.)
  *
  * cfg          its SRQ and send CQ must outlive the connection; copied
  * timeout_ms   for each of the two steps of address resolution, at least 1
@@ -794,8 +806,8 @@ int rpma_cm_accept(struct rpma_conn_req **req_ptr, const struct rpma_conn_cfg *c
  * return       RPMA_E_INVAL req_ptr or *req_ptr NULL, pdata with ptr NULL or len 0;
  *              RPMA_E_PROVIDER
  */
-int rpma_cm_reject(
-    struct rpma_conn_req **req_ptr, const struct rpma_conn_private_data *pdata);
+int rpma_cm_reject(struct rpma_conn_req **req_ptr,
+    const struct rpma_conn_private_data *pdata);
 
 #ifdef __cplusplus
 }

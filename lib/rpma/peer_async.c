@@ -36,61 +36,57 @@ rpma_peer_get_async_fd(const struct rpma_peer *peer, int *fd)
 	return 0;
 }
 
-/* What an event is about; the element is read before the event is acknowledged. */
+/* Which element of an event is valid. */
+enum about {
+	ABOUT_OTHER,
+	ABOUT_QP,
+	ABOUT_PORT,
+};
+
+/* clang-format off */
+static const struct {
+	enum rpma_async_kind kind;
+	enum about about;
+} meanings[] = {
+	[IBV_EVENT_CQ_ERR]              = { RPMA_ASYNC_CQ_ERR,       ABOUT_OTHER },
+	[IBV_EVENT_QP_FATAL]            = { RPMA_ASYNC_QP_FATAL,     ABOUT_QP },
+	[IBV_EVENT_QP_REQ_ERR]          = { RPMA_ASYNC_QP_FATAL,     ABOUT_QP },
+	[IBV_EVENT_QP_ACCESS_ERR]       = { RPMA_ASYNC_QP_FATAL,     ABOUT_QP },
+	[IBV_EVENT_COMM_EST]            = { RPMA_ASYNC_OTHER,        ABOUT_QP },
+	[IBV_EVENT_SQ_DRAINED]          = { RPMA_ASYNC_OTHER,        ABOUT_QP },
+	[IBV_EVENT_PATH_MIG]            = { RPMA_ASYNC_OTHER,        ABOUT_QP },
+	[IBV_EVENT_PATH_MIG_ERR]        = { RPMA_ASYNC_OTHER,        ABOUT_QP },
+	[IBV_EVENT_DEVICE_FATAL]        = { RPMA_ASYNC_DEVICE_FATAL, ABOUT_OTHER },
+	[IBV_EVENT_PORT_ACTIVE]         = { RPMA_ASYNC_PORT_ACTIVE,  ABOUT_PORT },
+	[IBV_EVENT_PORT_ERR]            = { RPMA_ASYNC_PORT_ERR,     ABOUT_PORT },
+	[IBV_EVENT_LID_CHANGE]          = { RPMA_ASYNC_OTHER,        ABOUT_PORT },
+	[IBV_EVENT_PKEY_CHANGE]         = { RPMA_ASYNC_OTHER,        ABOUT_PORT },
+	[IBV_EVENT_SM_CHANGE]           = { RPMA_ASYNC_OTHER,        ABOUT_PORT },
+	[IBV_EVENT_SRQ_ERR]             = { RPMA_ASYNC_SRQ_ERR,      ABOUT_OTHER },
+	[IBV_EVENT_SRQ_LIMIT_REACHED]   = { RPMA_ASYNC_SRQ_LIMIT,    ABOUT_OTHER },
+	[IBV_EVENT_QP_LAST_WQE_REACHED] = { RPMA_ASYNC_LAST_WQE,     ABOUT_QP },
+	[IBV_EVENT_CLIENT_REREGISTER]   = { RPMA_ASYNC_OTHER,        ABOUT_PORT },
+	[IBV_EVENT_GID_CHANGE]          = { RPMA_ASYNC_OTHER,        ABOUT_PORT },
+};
+/* clang-format on */
+
+/* What an event means; its element is read before the event is acknowledged. */
 static void
 translate(const struct ibv_async_event *from, struct rpma_async_event *to)
 {
+	size_t i = (size_t)from->event_type;
+
 	*to = (struct rpma_async_event){
 		.kind = RPMA_ASYNC_OTHER,
 		.ibv_type = from->event_type,
 	};
-	switch (from->event_type) {
-	case IBV_EVENT_QP_LAST_WQE_REACHED:
-		to->kind = RPMA_ASYNC_LAST_WQE;
+	if (i >= sizeof(meanings) / sizeof(meanings[0]))
+		return;
+	to->kind = meanings[i].kind;
+	if (meanings[i].about == ABOUT_QP)
 		to->qp_num = from->element.qp->qp_num;
-		break;
-	case IBV_EVENT_QP_FATAL:
-	case IBV_EVENT_QP_REQ_ERR:
-	case IBV_EVENT_QP_ACCESS_ERR:
-		to->kind = RPMA_ASYNC_QP_FATAL;
-		to->qp_num = from->element.qp->qp_num;
-		break;
-	case IBV_EVENT_COMM_EST:
-	case IBV_EVENT_SQ_DRAINED:
-	case IBV_EVENT_PATH_MIG:
-	case IBV_EVENT_PATH_MIG_ERR:
-		to->qp_num = from->element.qp->qp_num;
-		break;
-	case IBV_EVENT_CQ_ERR:
-		to->kind = RPMA_ASYNC_CQ_ERR;
-		break;
-	case IBV_EVENT_SRQ_ERR:
-		to->kind = RPMA_ASYNC_SRQ_ERR;
-		break;
-	case IBV_EVENT_SRQ_LIMIT_REACHED:
-		to->kind = RPMA_ASYNC_SRQ_LIMIT;
-		break;
-	case IBV_EVENT_PORT_ACTIVE:
-		to->kind = RPMA_ASYNC_PORT_ACTIVE;
+	else if (meanings[i].about == ABOUT_PORT)
 		to->port_num = (uint8_t)from->element.port_num;
-		break;
-	case IBV_EVENT_PORT_ERR:
-		to->kind = RPMA_ASYNC_PORT_ERR;
-		to->port_num = (uint8_t)from->element.port_num;
-		break;
-	case IBV_EVENT_LID_CHANGE:
-	case IBV_EVENT_PKEY_CHANGE:
-	case IBV_EVENT_SM_CHANGE:
-	case IBV_EVENT_CLIENT_REREGISTER:
-	case IBV_EVENT_GID_CHANGE:
-		to->port_num = (uint8_t)from->element.port_num;
-		break;
-	case IBV_EVENT_DEVICE_FATAL:
-		to->kind = RPMA_ASYNC_DEVICE_FATAL;
-		break;
-	default:
-		break;
-	}
 }
 
 int

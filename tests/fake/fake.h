@@ -22,7 +22,7 @@
 struct ibv_context;
 struct rdma_cm_id;
 
-/* ---- state and options -------------------------------------------------------- */
+/* State and options. */
 
 enum fake_kind {
 	FAKE_IB = 0,  /* InfiniBand or RoCE hardware */
@@ -102,7 +102,7 @@ int fake_options_parse(const char *text);
  */
 void fake_reset(void);
 
-/* ---- what the code under test left behind or did wrong ------------------------ */
+/* What the code under test left behind or did wrong. */
 
 enum fake_object {
 	FAKE_PD,
@@ -137,7 +137,7 @@ const char *fake_leaks(void);
  */
 const char *fake_misuse(void);
 
-/* ---- faults and the trace ----------------------------------------------------- */
+/* Faults and the trace. */
 
 /*
  * Let the n-th provider call from now on (1: the next) fail with an errno, in the way
@@ -179,7 +179,7 @@ void fake_trace_clear(void);
 /* How often a function was called since fake_reset(), successfully or not. */
 unsigned fake_called(const char *name);
 
-/* ---- devices and addresses ---------------------------------------------------- */
+/* Devices and addresses. */
 
 /*
  * Let a device own a numeric address (device 0 or 1). Only owned addresses can be
@@ -208,7 +208,7 @@ bool fake_device_released(const struct ibv_context *context);
  * this number, or (qp_num 0, port 0) about the device. */
 void fake_async_event(unsigned device, int event_type, uint32_t qp_num, int port);
 
-/* ---- connection manager ------------------------------------------------------- */
+/* Connection manager. */
 
 /*
  * Hold CM events back: with true, new ones stay invisible until fake_cm_release(n) lets
@@ -235,7 +235,7 @@ uint16_t fake_listen_port(unsigned n);
 /* Its backlog as given to rdma_listen(); -1: no such listener. */
 int fake_listen_backlog(unsigned n);
 
-/* ---- peers: the far ends of connections --------------------------------------- */
+/* Peers: the far ends of connections. */
 
 struct fake_peer; /* lives until fake_reset() */
 
@@ -285,7 +285,7 @@ uint32_t fake_peer_qp_num(const struct fake_peer *peer);
 /* With auto_rtu off: confirm the accept now. */
 void fake_peer_confirm(struct fake_peer *peer);
 
-/* ---- messages of a peer ------------------------------------------------------- */
+/* Messages of a peer. */
 
 #define FAKE_NO_IMM (-1)
 
@@ -327,7 +327,7 @@ const void *fake_peer_message(const struct fake_peer *peer, unsigned n, size_t *
 void fake_peer_set_ready(struct fake_peer *peer, bool ready);
 void fake_peer_set_max_len(struct fake_peer *peer, size_t max_len);
 
-/* ---- the end of a peer -------------------------------------------------------- */
+/* The end of a peer. */
 
 /* It hangs up in good order: DISCONNECTED; waiting messages end in error. */
 void fake_peer_disconnect(struct fake_peer *peer);
@@ -344,7 +344,7 @@ void fake_peer_kill(struct fake_peer *peer);
 /* Its host dies: no event at all; sends to it end with RETRY_EXC_ERR. */
 void fake_peer_vanish(struct fake_peer *peer);
 
-/* ---- dials of the code under test --------------------------------------------- */
+/* Dials of the code under test. */
 
 enum fake_dial {
 	FAKE_DIAL_ACCEPT, /* a peer appears and accepts, with the private data */
@@ -375,7 +375,7 @@ void fake_peer_accept(struct fake_peer *peer, const void *pdata, size_t len);
 void fake_peer_reject(struct fake_peer *peer, int status, const void *pdata,
     size_t len);
 
-/* ---- queues ------------------------------------------------------------------- */
+/* Queues. */
 
 /* Receives posted to all SRQs now; to the receive queues of QPs. */
 unsigned fake_srq_posted(void);
@@ -413,7 +413,7 @@ void fake_inject_wc(uint32_t qp_num, uint64_t wr_id, int status);
 /* Overrun the receive CQ of a QP: CQ_ERR, its QPs go to error. */
 void fake_overrun(uint32_t qp_num);
 
-/* ---- wire mode ---------------------------------------------------------------- */
+/* Wire mode. */
 
 /*
  * From now on listeners are reachable from other processes at real TCP ports of the

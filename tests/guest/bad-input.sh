@@ -30,8 +30,14 @@ refused "token that is none" recv.ack '{"tokens":["x"]}' '.data.name == "NO_SUCH
 refused "unknown connection" conn.close '{"conn":12345}' '.data.name == "NO_SUCH_CONN" and (.message | test("12345"))'
 refused "unknown listener" listener.remove '{"listener":99}' '.data.name == "NO_SUCH_LISTENER" and (.message | test("99"))'
 refused "address that is none" listener.add '{"addr":"no.such.host","port":1}' '.code == -32602 and .data.path == "params.addr"'
-refused "an address without RDMA, with those that have it" listener.add '{"addr":"127.0.0.1","port":7500}' \
-  '.data.name == "ADDR_NOT_RDMA" and (.message + (.data.hint // "") | test("'"$RDMA_IP"'"))'
+# A network device without RDMA on top, an address of nobody, and those that lead to no device in particular.
+ip link add plain0 type dummy
+ip addr add 192.168.78.1/24 dev plain0
+ip link set plain0 up
+for addr in 192.168.78.1 192.168.79.1 127.0.0.1 0.0.0.0 ::1; do
+  refused "an address without RDMA ($addr), with those that have it" listener.add "{\"addr\":\"$addr\",\"port\":7500}" \
+    '.data.name == "ADDR_NOT_RDMA" and (.message + (.data.hint // "") | test("'"$RDMA_IP"'"))'
+done
 refused "an address that is in use" listener.add "{\"addr\":\"$RDMA_IP\",\"port\":$PORT}" \
   '.data.name == "ADDR_IN_USE" or .data.name == "ALREADY_EXISTS"'
 check_is "nothing changed" "$unchanged" "$("$RPMACTL" stats --json | jq -c .slots)"
@@ -60,14 +66,14 @@ check_is "a line that is too long is named so, and the next one works" "TOO_LARG
 
 # A peer that does not answer: told within the time-out, while others are served.
 begin=$(now_ms)
-rpc conn.open '{"addr":"192.168.77.99","port":7471,"timeout_ms":3000}' >open.json &
+rpc conn.open '{"addr":"192.168.77.99","port":7471,"timeout_ms":8000}' >open.json &
 open=$!
+background+=("$open")
 sleep 0.3
-hello=$(now_ms)
 check_json "while a peer is looked for the daemon answers" '.result.name == "rpmad"' "$(rpc rpc.hello)"
-check_below "at once" 1500 $(($(now_ms) - hello))
+if is_gone $open; then fail "at once" "the answer came after that of the other request"; else pass "at once"; fi
 wait $open
-check_below "an unreachable peer is given up within the time-out" 6000 $(($(now_ms) - begin))
+check_below "an unreachable peer is given up within the time-out" 12000 $(($(now_ms) - begin))
 check_json "by name" '.error.data.name | . == "ADDR_UNRESOLVED" or . == "CONN_UNREACHABLE" or . == "TIMEOUT"' "$(cat open.json)"
 refused "a peer that does not listen" conn.open "{\"addr\":\"$RDMA_IP\",\"port\":7999,\"timeout_ms\":5000}" \
   '.data.name == "CONN_REJECTED" or .data.name == "CONN_UNREACHABLE"'
@@ -76,7 +82,7 @@ refused "a peer that does not listen" conn.open "{\"addr\":\"$RDMA_IP\",\"port\"
 "$RPMACTL" poll --follow --json >received.json 2>follow.err &
 follow=$!
 background+=("$follow")
-"$CM_SEND" --addr "$RDMA_IP" --port $PORT --count 30 --max-len 64 --hold 4 --manifest other.manifest >other.out 2>&1 &
+"$CM_SEND" --addr "$RDMA_IP" --port $PORT --count 30 --max-len 64 --hold 12 --manifest other.manifest >other.out 2>&1 &
 other=$!
 background+=("$other")
 wait_until 10 eval '[ "$(stat_of .cm.conns)" = 1 ]'
@@ -85,10 +91,10 @@ check_json "its connection is closed for that reason" '[.conns[] | select(.state
   "$("$RPMACTL" conns --closed --json)"
 check_is "the other one is open" 1 "$(stat_of .cm.conns)"
 wait $other
-check_is "and works" 0 $?
+check_is "and ends in order" 0 $?
 wait_until 10 eval '[ "$(wc -l <received.json)" = 30 ]'
 check "its messages are there" "$VERIFY" received.json other.manifest
-kill -INT $follow
+kill -TERM $follow
 wait $follow 2>/dev/null
 check_is "the daemon lives" running "$("$RPMACTL" status --json | jq -r .state)"
 check_conserved

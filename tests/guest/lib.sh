@@ -195,7 +195,7 @@ start_sampler() {
   exec 9<>"$DIR/tick"
   (
     while :; do
-      echo '{"jsonrpc":"2.0","id":1,"method":"stats.get"}'
+      echo '{"jsonrpc":"2.0","id":1,"method":"stats.get"}' 2>/dev/null || exit
       read -r -t 0.2 -u 9
     done
   ) | socat - "UNIX-CONNECT:$RPMAD_SOCKET" >"$DIR/samples.json" 2>"$DIR/sampler.err" &
@@ -235,7 +235,7 @@ stop_follow() {
   done
   # One that should not come would come now.
   sleep 0.5
-  kill -INT "$follow" 2>/dev/null
+  kill -TERM "$follow" 2>/dev/null
   wait_until 5 is_gone "$follow" || kill -KILL "$follow"
   wait "$follow" 2>/dev/null
 }

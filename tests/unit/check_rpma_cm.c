@@ -339,6 +339,9 @@ START_TEST(test_dead_client)
 	fake_peer_kill(client);
 	cm_fixture_expect_none();
 	ck_assert_int_eq(rpma_cm_reject(&req, NULL), 0);
+	req = cm_fixture_request(&client);
+	fake_fail_call("rdma_reject", 1, ECONNRESET); /* how iWARP says it */
+	ck_assert_int_eq(rpma_cm_reject(&req, NULL), 0);
 	ck_assert_uint_eq(fixture_logs(), 0);
 	req = cm_fixture_request(&client);
 	fake_peer_kill(client);

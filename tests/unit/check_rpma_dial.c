@@ -159,22 +159,31 @@ END_TEST
 static const struct {
 	enum fake_dial outcome;
 	int status;
-	const char *call; /* that fails with ENOSPC; NULL: none */
+	const char *call; /* that fails; NULL: none */
+	int errnum;
 	enum rpma_cm_event_kind kind;
 	int status_seen;
 } ends[] = {
-	{ FAKE_DIAL_ADDR_ERROR, -ETIMEDOUT, NULL, RPMA_CM_UNRESOLVED, -ETIMEDOUT },
-	{ FAKE_DIAL_ADDR_ERROR, -ENODEV, NULL, RPMA_CM_UNRESOLVED, -ENODEV },
-	{ FAKE_DIAL_ROUTE_ERROR, -EHOSTUNREACH, NULL, RPMA_CM_UNREACHABLE, -EHOSTUNREACH },
-	{ FAKE_DIAL_REJECT, 8, NULL, RPMA_CM_REJECTED, 8 },
-	{ FAKE_DIAL_UNREACHABLE, -ETIMEDOUT, NULL, RPMA_CM_UNREACHABLE, -ETIMEDOUT },
-	{ FAKE_DIAL_CONNECT_ERROR, -EINVAL, NULL, RPMA_CM_LOST, -EINVAL },
-	{ FAKE_DIAL_ACCEPT, 0, "rdma_resolve_route", RPMA_CM_UNREACHABLE, -ENOSPC },
-	{ FAKE_DIAL_ACCEPT, 0, "ibv_create_comp_channel", RPMA_CM_LOST, -ENOSPC },
-	{ FAKE_DIAL_ACCEPT, 0, "ibv_create_cq", RPMA_CM_LOST, -ENOSPC },
-	{ FAKE_DIAL_ACCEPT, 0, "ibv_req_notify_cq", RPMA_CM_LOST, -ENOSPC },
-	{ FAKE_DIAL_ACCEPT, 0, "rdma_create_qp_ex", RPMA_CM_LOST, -ENOSPC },
-	{ FAKE_DIAL_ACCEPT, 0, "rdma_connect", RPMA_CM_LOST, -ENOSPC },
+	{ FAKE_DIAL_ADDR_ERROR, -ETIMEDOUT, NULL, 0, RPMA_CM_UNRESOLVED, -ETIMEDOUT },
+	{ FAKE_DIAL_ADDR_ERROR, -ENODEV, NULL, 0, RPMA_CM_UNRESOLVED, -ENODEV },
+	{ FAKE_DIAL_ROUTE_ERROR, -EHOSTUNREACH, NULL, 0, RPMA_CM_UNREACHABLE, -EHOSTUNREACH },
+	{ FAKE_DIAL_REJECT, 8, NULL, 0, RPMA_CM_REJECTED, 8 },
+	{ FAKE_DIAL_UNREACHABLE, -ETIMEDOUT, NULL, 0, RPMA_CM_UNREACHABLE, -ETIMEDOUT },
+	{ FAKE_DIAL_CONNECT_ERROR, -EINVAL, NULL, 0, RPMA_CM_LOST, -EINVAL },
+	{ FAKE_DIAL_ACCEPT, 0, "rdma_resolve_route", ENOSPC, RPMA_CM_UNREACHABLE, -ENOSPC },
+	{ FAKE_DIAL_ACCEPT, 0, "ibv_create_comp_channel", ENOSPC, RPMA_CM_LOST, -ENOSPC },
+	{ FAKE_DIAL_ACCEPT, 0, "ibv_create_cq", ENOSPC, RPMA_CM_LOST, -ENOSPC },
+	{ FAKE_DIAL_ACCEPT, 0, "ibv_req_notify_cq", ENOSPC, RPMA_CM_LOST, -ENOSPC },
+	{ FAKE_DIAL_ACCEPT, 0, "rdma_create_qp_ex", ENOSPC, RPMA_CM_LOST, -ENOSPC },
+	{ FAKE_DIAL_ACCEPT, 0, "rdma_connect", ENOSPC, RPMA_CM_LOST, -ENOSPC },
+	{ FAKE_DIAL_ACCEPT, 0, "rdma_resolve_route", ENODEV, RPMA_CM_UNRESOLVED, -ENODEV },
+	{ FAKE_DIAL_ACCEPT, 0, "rdma_create_qp_ex", ECONNREFUSED, RPMA_CM_LOST, -ECONNREFUSED },
+	{ FAKE_DIAL_ACCEPT, 0, "rdma_connect", ECONNREFUSED, RPMA_CM_REJECTED, -ECONNREFUSED },
+	{ FAKE_DIAL_ACCEPT, 0, "rdma_connect", ETIMEDOUT, RPMA_CM_UNREACHABLE, -ETIMEDOUT },
+	{ FAKE_DIAL_ACCEPT, 0, "rdma_connect", EHOSTUNREACH, RPMA_CM_UNREACHABLE,
+	  -EHOSTUNREACH },
+	{ FAKE_DIAL_ACCEPT, 0, "rdma_connect", ENETUNREACH, RPMA_CM_UNREACHABLE,
+	  -ENETUNREACH },
 };
 /* clang-format on */
 
@@ -185,7 +194,7 @@ START_TEST(test_end)
 	struct rpma_cm_event event;
 
 	if (ends[_i].call)
-		fake_fail_call(ends[_i].call, 1, ENOSPC);
+		fake_fail_call(ends[_i].call, 1, ends[_i].errnum);
 	event = cm_fixture_expect(ends[_i].kind);
 	ck_assert_ptr_eq(event.conn, conn);
 	ck_assert_int_eq(event.status, ends[_i].status_seen);

@@ -49,6 +49,12 @@ check_PROGRAMS += %D%/check_rpc_batch
 %C%_check_rpc_batch_CFLAGS = $(daemon_cflags)
 %C%_check_rpc_batch_LDADD = $(daemon_ldadd)
 
+check_PROGRAMS += %D%/check_rpc_memory
+%C%_check_rpc_memory_SOURCES = %D%/check_rpc_memory.c %D%/crig.c %D%/crig.h $(daemon_stub)
+%C%_check_rpc_memory_CFLAGS = $(daemon_cflags)
+%C%_check_rpc_memory_LDFLAGS = $(AM_LDFLAGS) $(fake_alloc_ldflags)
+%C%_check_rpc_memory_LDADD = $(daemon_ldadd) $(fake_libs)
+
 check_PROGRAMS += %D%/check_rpc_methods
 %C%_check_rpc_methods_SOURCES = %D%/check_rpc_methods.c $(daemon_rig)
 %C%_check_rpc_methods_CFLAGS = $(daemon_cflags)

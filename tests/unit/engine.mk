@@ -2,7 +2,7 @@
 # Tests of the receive engine, over the doubles.
 if HAVE_CHECK
 check_PROGRAMS += %D%/check_ledger %D%/check_engine_parts %D%/check_engine \
-  %D%/check_engine_conn
+  %D%/check_engine_conn %D%/check_engine_dial %D%/check_engine_start
 engine_rig = %D%/engine_rig.c %D%/engine_rig.h %D%/harness.h
 engine_test_libs = daemon/libdaemon.a lib/rpma/librpma-core.la lib/core/libcore.a \
   tests/fake/libfake.a $(EVENT_LIBS) $(JANSSON_LIBS) $(SYSTEMD_LIBS) $(CHECK_LIBS)
@@ -18,4 +18,10 @@ engine_test_libs = daemon/libdaemon.a lib/rpma/librpma-core.la lib/core/libcore.
 %C%_check_engine_parts_SOURCES = %D%/check_engine_parts.c %D%/harness.h
 %C%_check_engine_parts_CFLAGS = $(AM_CFLAGS) $(CHECK_CFLAGS) $(VERBS_CFLAGS)
 %C%_check_engine_parts_LDADD = $(engine_test_libs)
+%C%_check_engine_dial_SOURCES = %D%/check_engine_dial.c $(engine_rig)
+%C%_check_engine_dial_CFLAGS = $(AM_CFLAGS) $(CHECK_CFLAGS) $(VERBS_CFLAGS)
+%C%_check_engine_dial_LDADD = $(engine_test_libs)
+%C%_check_engine_start_SOURCES = %D%/check_engine_start.c $(engine_rig)
+%C%_check_engine_start_CFLAGS = $(AM_CFLAGS) $(CHECK_CFLAGS) $(VERBS_CFLAGS)
+%C%_check_engine_start_LDADD = $(engine_test_libs)
 endif

@@ -346,7 +346,9 @@ start(struct engine *engine, uint64_t conn, engine_done_fn done, void *arg)
 {
 	struct stub_op *op = &engine->ops[engine->op_count];
 
-	ck_assert_uint_lt(engine->op_count, STUB_OPS_MAX);
+	/* No assertion of the framework: it allocates, which may be what fails. */
+	if (engine->op_count == STUB_OPS_MAX)
+		abort();
 	memset(op, 0, sizeof(*op));
 	op->done = done;
 	op->arg = arg;
@@ -362,7 +364,8 @@ stub_engine_finish(struct engine *engine, enum err_code code)
 	struct conn_info info;
 	struct err err;
 
-	ck_assert_uint_gt(engine->op_count, 0);
+	if (engine->op_count == 0)
+		abort();
 	engine->op_count--;
 	memmove(engine->ops, engine->ops + 1, engine->op_count * sizeof(op));
 	fill_conn(op.conn, &info);

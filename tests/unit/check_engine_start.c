@@ -1,0 +1,176 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The receive engine over the doubles: its start, limits and listeners. */
+#include <config.h>
+
+#include <arpa/inet.h>
+#include <infiniband/verbs.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/resource.h>
+
+#include "lib/core/addr.h"
+#include "tests/unit/engine_rig.h"
+#include "tests/unit/harness.h"
+
+static struct rig rig;
+
+static void
+set_up(void)
+{
+	fake_reset();
+	rig_settings(&rig);
+}
+
+START_TEST(test_device_too_small)
+{
+	fake_options()->max_srq_wr = 31;
+	ck_assert_int_ne(rig_start(&rig), 0);
+	ck_assert_int_eq(rig.err.code, ERR_LIMIT);
+	ck_assert_str_eq(rig.err.path, "pool.slots");
+	rig_end(&rig);
+	rig_settings(&rig);
+	fake_options()->max_srq_wr = 0;
+	ck_assert_int_ne(rig_start(&rig), 0);
+	ck_assert_int_eq(rig.err.code, ERR_SRQ_UNSUPPORTED);
+	rig_end(&rig);
+	rig_settings(&rig);
+	fake_options()->max_cqe = 64;
+	ck_assert_int_ne(rig_start(&rig), 0);
+	ck_assert_int_eq(rig.err.code, ERR_LIMIT);
+	rig_end(&rig);
+}
+END_TEST
+
+START_TEST(test_memlock_limit)
+{
+	struct rlimit limit = { .rlim_cur = 4096, .rlim_max = 4096 };
+
+	ck_assert_int_eq(setrlimit(RLIMIT_MEMLOCK, &limit), 0);
+	fake_options()->memlock_bytes = 1;
+	ck_assert_int_ne(rig_start(&rig), 0);
+	ck_assert_int_eq(rig.err.code, ERR_MEMLOCK_LIMIT);
+	ck_assert_ptr_nonnull(strstr(rig.err.text, "4096"));
+	ck_assert_ptr_nonnull(strstr(rig.err.hint, "LimitMEMLOCK=infinity"));
+	rig_end(&rig);
+}
+END_TEST
+
+START_TEST(test_effective_depth)
+{
+	struct srq_info info;
+
+	fake_options()->srq_pow2 = true;
+	ck_assert_int_eq(rig_start(&rig), 0);
+	engine_srq_info(rig.engine, &info);
+	ck_assert_uint_eq(info.asked, 32);
+	ck_assert_uint_eq(info.effective, 63);
+	rig_end(&rig);
+}
+END_TEST
+
+START_TEST(test_listeners)
+{
+	struct sockaddr_storage addr;
+	struct listener_info info, again;
+
+	rig.settings.listen_count = 0;
+	ck_assert_int_eq(rig_start(&rig), 0);
+	ck_assert_int_eq(engine_state(rig.engine), ENGINE_WAITING_FOR_LISTENER);
+	fake_addr_local("192.0.2.7");
+	ck_assert_int_eq(addr_parse("192.0.2.7", 7471, &addr, &rig.err), 0);
+	ck_assert_int_ne(engine_listener_add(rig.engine, &addr, &info, &rig.err), 0);
+	ck_assert_int_eq(rig.err.code, ERR_ADDR_NOT_RDMA);
+	ck_assert_ptr_nonnull(strstr(rig.err.hint, "127.0.0.1 (fake0)"));
+	ck_assert_int_eq(engine_state(rig.engine), ENGINE_WAITING_FOR_LISTENER);
+	ck_assert_int_eq(addr_parse("0.0.0.0", 7471, &addr, &rig.err), 0);
+	ck_assert_int_ne(engine_listener_add(rig.engine, &addr, &info, &rig.err), 0);
+	ck_assert_int_eq(rig.err.code, ERR_ADDR_NOT_RDMA);
+	ck_assert_int_eq(addr_parse("127.0.0.1", 0, &addr, &rig.err), 0);
+	ck_assert_int_eq(engine_listener_add(rig.engine, &addr, &info, &rig.err), 0);
+	ck_assert_int_eq(engine_state(rig.engine), ENGINE_RUNNING);
+	ck_assert(info.is_up);
+	ck_assert_uint_ne(addr_port(&info.addr), 0);
+	ck_assert_int_ne(engine_listener_add(rig.engine, &info.addr, &again, &rig.err),
+	    0);
+	ck_assert_int_eq(rig.err.code, ERR_ALREADY_EXISTS);
+	ck_assert_int_eq(engine_listener_remove(rig.engine, info.id, &rig.err), 0);
+	ck_assert_int_ne(engine_listener_remove(rig.engine, info.id, &rig.err), 0);
+	ck_assert_int_eq(rig.err.code, ERR_NO_SUCH_LISTENER);
+	ck_assert_ptr_null(fake_peer_connect(addr_port(&info.addr), NULL, 0));
+	rig_end(&rig);
+}
+END_TEST
+
+START_TEST(test_wrong_device)
+{
+	struct sockaddr_storage addr;
+	struct listener_info info;
+
+	fake_options()->devices = 2;
+	fake_addr_add("127.0.0.9", 1);
+	ck_assert_int_eq(rig_start(&rig), 0);
+	ck_assert_int_eq(addr_parse("127.0.0.9", 0, &addr, &rig.err), 0);
+	ck_assert_int_ne(engine_listener_add(rig.engine, &addr, &info, &rig.err), 0);
+	ck_assert_int_eq(rig.err.code, ERR_WRONG_DEVICE);
+	ck_assert_uint_eq(rig_stats(&rig).listeners, 1);
+	rig_end(&rig);
+}
+END_TEST
+
+START_TEST(test_device_by_name)
+{
+	rig.settings.listen_count = 0;
+	(void)snprintf(rig.settings.device, sizeof(rig.settings.device), "fake0");
+	ck_assert_int_eq(rig_start(&rig), 0);
+	ck_assert_int_eq(engine_state(rig.engine), ENGINE_RUNNING);
+	rig_end(&rig);
+	rig_settings(&rig);
+	(void)snprintf(rig.settings.device, sizeof(rig.settings.device), "mlx9");
+	ck_assert_int_eq(rig_start(&rig), 0);
+	ck_assert_int_eq(engine_state(rig.engine), ENGINE_WAITING_FOR_DEVICE);
+	ck_assert_ptr_nonnull(strstr(engine_reason(rig.engine), "mlx9"));
+	rig_end(&rig);
+}
+END_TEST
+
+/* Every provider call of the start fails in turn; each time all is taken back. */
+START_TEST(test_nth_call_fails_at_start)
+{
+	unsigned int n;
+
+	for (n = 1; n < 200; n++) {
+		bool fired;
+
+		rig_settings(&rig);
+		fake_fail_nth(n, EIO);
+		if (rig_start(&rig) == 0)
+			ck_assert_int_ne(engine_state(rig.engine), ENGINE_STOPPED);
+		fired = fake_fired();
+		fake_fail_nth(0, 0);
+		rig_end(&rig);
+		if (!fired)
+			break;
+	}
+	ck_assert_uint_gt(n, 15);
+	ck_assert_uint_lt(n, 200);
+}
+END_TEST
+
+int
+main(void)
+{
+	Suite *suite = suite_create("engine_start");
+	TCase *tc = tcase_create("engine_start");
+
+	tcase_add_checked_fixture(tc, set_up, NULL);
+	tcase_add_test(tc, test_device_too_small);
+	tcase_add_test(tc, test_memlock_limit);
+	tcase_add_test(tc, test_effective_depth);
+	tcase_add_test(tc, test_listeners);
+	tcase_add_test(tc, test_wrong_device);
+	tcase_add_test(tc, test_device_by_name);
+	tcase_add_test(tc, test_nth_call_fails_at_start);
+	tcase_set_timeout(tc, 120);
+	suite_add_tcase(suite, tc);
+	return harness_run(suite);
+}
