@@ -178,6 +178,9 @@ reasons_to_json(const struct device_entry *device, const struct rpc_addrs *addrs
 	return NULL;
 }
 
+/* What every reader of JSON keeps exact: 2^53 - 1. A device that says more has no limit. */
+#define EXACT_MAX 9007199254740991u
+
 static json_t *
 limits_to_json(const struct engine *engine)
 {
@@ -185,12 +188,13 @@ limits_to_json(const struct engine *engine)
 
 	if (!engine_device_limits(engine, &limits))
 		return json_null();
-	return json_pack("{s:I, s:I, s:I, s:I, s:I, s:I}", "max_srq",
+	return json_pack("{s:I, s:I, s:I, s:I, s:I, s:o}", "max_srq",
 	    (json_int_t)limits.max_srq, "max_srq_wr", (json_int_t)limits.max_srq_wr,
 	    "max_cqe", (json_int_t)limits.max_cqe, "max_qp", (json_int_t)limits.max_qp,
 	    "max_qp_wr", (json_int_t)limits.max_qp_wr, "max_mr_bytes",
-	    limits.max_mr_bytes > INT64_MAX ? (json_int_t)INT64_MAX
-					    : (json_int_t)limits.max_mr_bytes);
+	    limits.max_mr_bytes > EXACT_MAX
+		? json_null()
+		: json_integer((json_int_t)limits.max_mr_bytes));
 }
 
 static json_t *

@@ -190,7 +190,7 @@ fi
 xargs grep -lIE '^#!(/bin/(ba)?sh|/usr/bin/env bash)|^# shellcheck shell=' <"$tmp/all" >"$tmp/scripts"
 if command -v shellcheck >/dev/null; then
 	# Variables of the environment, as top_srcdir is one, are what set -u is for.
-	xargs shellcheck -x -f gcc -e SC2154 <"$tmp/scripts" >"$tmp/found" 2>&1
+	xargs shellcheck -x -f gcc -S warning -e SC2154 <"$tmp/scripts" >"$tmp/found" 2>&1
 	result "shellcheck has nothing to say"
 else
 	skip "shellcheck has nothing to say" "no shellcheck here"

@@ -293,9 +293,7 @@ connect_failed(const char *path, int errnum, struct err *err)
 	case ENOENT:
 		(void)err_set(err, ERR_NOT_READY, errnum,
 		    "there is no socket %s: rpmad does not run", path);
-		err_hint(err,
-		    "start it with: systemctl start rpmad.socket, or rpmad "
-		    "-c FILE");
+		err_hint(err, "start it with: systemctl start rpmad, or rpmad -c FILE");
 		return -errnum;
 	case ECONNREFUSED:
 		if (stat(path, &st) == 0 && !S_ISSOCK(st.st_mode))

@@ -50,6 +50,9 @@ check "and what it received is right" "$VERIFY" after.json after.manifest
 
 "$RPMACTL" poll --follow --json >follow.json 2>follow.err &
 follow=$!
+background+=("$follow")
+# This one, and the one that asks.
+wait_until 10 eval '[ "$(stat_of .control.clients)" = 2 ]'
 check "rpmactl stop ends it" "$RPMACTL" stop
 wait_until 5 is_gone "$RPMAD_PID"
 wait "$RPMAD_PID"

@@ -217,10 +217,15 @@ post(struct sender *s, struct conn *conn, uint32_t slot, uint32_t len, uint32_t 
 	errno = abs(ibv_post_send(conn->id->qp, &wr, &bad));
 	if (errno == 0)
 		return true;
+	conn->failed = true;
+	/* A flood ends like this when the peer closes, before that is seen otherwise. */
+	if (s->options.flood) {
+		s->flushed++;
+		return false;
+	}
 	(void)fprintf(stderr, "cm_send: connection %u: cannot send: %s\n", conn->index,
 	    strerror(errno));
 	s->errors++;
-	conn->failed = true;
 	return false;
 }
 

@@ -110,10 +110,15 @@ post(struct sender *s, struct conn *conn, uint32_t slot, const struct message *m
 		    RPMA_F_COMPLETION_ALWAYS, conn);
 	if (rc == 0)
 		return true;
+	conn->failed = true;
+	/* A flood ends like this when the peer closes, before that is seen otherwise. */
+	if (s->options.flood) {
+		s->flushed++;
+		return false;
+	}
 	(void)fprintf(stderr, "rpma12_send: connection %u: message %u: %s\n",
 	    conn->index, message->seq, rpma_err_2str(rc));
 	s->errors++;
-	conn->failed = true;
 	return false;
 }
 

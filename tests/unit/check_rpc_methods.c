@@ -389,7 +389,7 @@ START_TEST(test_devices)
 	ck_assert_uint_eq(json_array_size(json_object_get(device, "addrs")), 2);
 	ck_assert_uint_eq(json_array_size(json_object_get(device, "reasons")), 0);
 	check_shape(json_object_get(device, "limits"),
-	    "max_srq:i max_srq_wr:i max_cqe:i max_qp:i max_qp_wr:i max_mr_bytes:i");
+	    "max_srq:i max_srq_wr:i max_cqe:i max_qp:i max_qp_wr:i max_mr_bytes:n");
 	port = json_array_get(json_object_get(device, "ports"), 0);
 	check_shape(port, "port:i state:s link_layer:s netdev:n gids:a");
 	check_shape(json_array_get(json_object_get(port, "gids"), 0),

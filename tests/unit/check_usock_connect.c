@@ -28,7 +28,7 @@ START_TEST(nobody_is_there)
 	ck_assert_int_eq(err.errnum, ENOENT);
 	ck_assert_ptr_nonnull(strstr(err.text, path));
 	ck_assert_str_eq(err.hint,
-	    "start it with: systemctl start rpmad.socket, or rpmad -c FILE");
+	    "start it with: systemctl start rpmad, or rpmad -c FILE");
 }
 END_TEST
 
