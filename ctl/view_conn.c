@@ -162,6 +162,7 @@ view_listeners(struct out *out, const struct json_t *result)
 	static const struct column specs[] = {
 		{ .title = "LISTENER", .is_right = true },
 		{ .title = "ADDRESS" },
+		{ .title = "STATE" },
 		{ .title = "REQUESTS", .is_right = true },
 		{ .title = "ACCEPTED", .is_right = true },
 	};
@@ -181,6 +182,9 @@ view_listeners(struct out *out, const struct json_t *result)
 		field_add_endpoint(&endpoint, listener);
 		field_cell(columns, listener, "listener");
 		columns_text(columns, buf_text(&endpoint));
+		columns_text(columns,
+		    json_is_false(json_object_get(listener, "up")) ? "down"
+								   : "listening");
 		field_cell(columns, listener, "requests_total");
 		field_cell(columns, listener, "accepted_total");
 	}

@@ -282,6 +282,9 @@ established(struct conns *conns, struct conn *conn, const struct rpma_cm_event *
 		(void)rpma_conn_get_local_addr(conn->rpma, &conn->info.local);
 	}
 	conns_qp_ready(conns, conn);
+	if (!conn->is_rnr_set && !conns->is_iwarp && conns->rnr_failures++ == 0)
+		log_warning("conn", "%llu: its RNR timer cannot be set (errno %d)",
+		    (unsigned long long)conn->info.id, rpma_err_last_errno());
 	log_info("conn", "%llu: established peer=%s qp=%u direction=%s",
 	    (unsigned long long)conn->info.id,
 	    addr_format(&conn->info.peer, peer, sizeof(peer)), conn->info.qp_num,
@@ -291,16 +294,21 @@ established(struct conns *conns, struct conn *conn, const struct rpma_cm_event *
 		opened(conn->opened_arg, NULL, &conn->info);
 }
 
-/* On iWARP a message that meets an empty queue ends the connection. */
+/*
+ * On iWARP a message that meets an empty queue ends the connection, and nothing else says why.
+ * It is taken for the cause when the queue was empty since the connection's last message.
+ */
 static bool
-met_empty_queue(const struct conns *conns)
+met_empty_queue(const struct conns *conns, const struct conn *conn)
 {
 	struct srq_stats stats;
 
 	if (!conns->is_iwarp)
 		return false;
 	srq_get_stats(conns->srq, loop_now_ns(), &stats);
-	return stats.is_empty;
+	return stats.is_empty ||
+	    (stats.last_empty_ns != 0 && stats.last_empty_ns >= conn->active_ns &&
+		stats.last_empty_ns >= conn->info.last_recv_ns);
 }
 
 /*
@@ -332,21 +340,23 @@ conns_event(struct conns *conns, const struct rpma_cm_event *event)
 		established(conns, conn, event);
 		return;
 	case RPMA_CM_CLOSED:
-		conns_close(conns, conn, met_empty_queue(conns) ? "srq_empty" : "peer");
+		conns_close(conns, conn,
+		    met_empty_queue(conns, conn) ? "srq_empty" : "peer");
 		return;
 	case RPMA_CM_LOST:
 	case RPMA_CM_REJECTED:
 	case RPMA_CM_UNREACHABLE:
 	case RPMA_CM_UNRESOLVED:
-		if (conn->info.state == CONN_ESTABLISHED)
-			neighbour_changed(conn, event->status);
-		else if (conn->info.state == CONN_CONNECTING)
+		if (conn->info.state == CONN_CONNECTING)
 			conns_dial_failed(conns, conn, event);
 		else
 			conns_close(conns, conn,
-			    met_empty_queue(conns)            ? "srq_empty"
+			    met_empty_queue(conns, conn)      ? "srq_empty"
 				: event->status == -ETIMEDOUT ? "timed_out"
 							      : "lost");
+		return;
+	case RPMA_CM_PATH_CHANGED:
+		neighbour_changed(conn, event->status);
 		return;
 	case RPMA_CM_REQUEST:
 	case RPMA_CM_DEVICE_REMOVED:

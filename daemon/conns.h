@@ -45,6 +45,7 @@ struct conns {
 	uint64_t polled; /* completions read from the receive queue, ever */
 	/* counters */
 	uint64_t requests, accepted, opened, established_total, late;
+	uint64_t rnr_failures; /* established without their RNR timer */
 	struct named_counts rejected, closes;
 	struct log_limit reject_log;
 };

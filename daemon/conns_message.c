@@ -4,6 +4,7 @@
 #include <config.h>
 
 #include <stdio.h>
+#include <string.h>
 
 #include "daemon/conns.h"
 #include "daemon/rpma_err.h"
@@ -52,6 +53,23 @@ conns_message(struct conns *conns, struct ledger_arrival *arrival, uint64_t now_
 		check_quota(conns, conn);
 }
 
+/*
+ * A failed completion says why the connection ends. The end itself may have been seen first,
+ * by its event, which knows nothing of the cause.
+ */
+static void
+close_with_cause(struct conns *conns, struct conn *conn, const char *reason)
+{
+	const char *known = conn->info.reason;
+
+	if (conn->info.state == CONN_DRAINING &&
+	    (strcmp(known, "peer") == 0 || strcmp(known, "lost") == 0 ||
+		strcmp(known, "error:QP_FATAL") == 0))
+		(void)snprintf(conn->info.reason, sizeof(conn->info.reason), "%s",
+		    reason);
+	conns_close(conns, conn, reason);
+}
+
 void
 conns_recv_failed(struct conns *conns, uint32_t qp_num, int status)
 {
@@ -67,7 +85,7 @@ conns_recv_failed(struct conns *conns, uint32_t qp_num, int status)
 	else
 		(void)snprintf(reason, sizeof(reason), "error:%s",
 		    wc_status_name(status));
-	conns_close(conns, conn, reason);
+	close_with_cause(conns, conn, reason);
 }
 
 void

@@ -25,6 +25,7 @@ struct device {
 	struct rpma_peer_limits limits;
 	int async_fd;
 	bool no_last_wqe;
+	bool last_wqe_seen;
 };
 
 static int
@@ -132,7 +133,12 @@ device_sends_last_wqe(const struct device *device)
 void
 device_last_wqe_missed(struct device *device)
 {
+	if (device->last_wqe_seen || device->no_last_wqe)
+		return;
 	device->no_last_wqe = true;
+	log_notice("device",
+	    "%s: sends no LAST_WQE_REACHED, it is not waited for again",
+	    device->limits.device);
 }
 
 int
@@ -179,6 +185,10 @@ device_next_event(struct device *device, struct device_event *out)
 		out->kind = DEVICE_EVENT_FATAL;
 	} else {
 		out->kind = event_kind(event.kind);
+		if (out->kind == DEVICE_EVENT_LAST_WQE) {
+			device->last_wqe_seen = true;
+			device->no_last_wqe = false;
+		}
 		out->qp_num = event.qp_num;
 		out->port = event.port_num;
 	}

@@ -35,8 +35,8 @@ void device_get_limits(const struct device *device, struct device_limits *out);
 
 /*
  * Whether a LAST_WQE_REACHED event tells that a queue pair in error takes no more
- * receives. soft-RoCE and iWARP never send it; where it was waited for in vain once, it
- * is not waited for again.
+ * receives. soft-RoCE and iWARP never send it; where it was waited for in vain and
+ * never seen, it is not waited for again.
  */
 bool device_sends_last_wqe(const struct device *device);
 void device_last_wqe_missed(struct device *device);

@@ -160,15 +160,13 @@ do_work(void *arg)
 	if (engine->is_device_lost && engine->device)
 		lose_device(engine);
 	if (engine->wants_drain) {
-		enum cq_result result = cq_drain(&engine->recv_cq, CQ_DRAIN);
-
-		(void)cq_drain(sender_cq(engine->sender), CQ_DRAIN);
-		engine->wants_drain = result == CQ_MORE;
-		empty = result == CQ_EMPTY;
-		if (engine->wants_drain)
-			engine_kick(engine);
+		engine->wants_drain = false;
+		empty = engine_drain(engine, &engine->recv_cq, CQ_DRAIN);
+		(void)engine_drain(engine, sender_cq(engine->sender), CQ_DRAIN);
 	}
 	now_ns = loop_now_ns();
+	/* Before the refill hides that it ran low, and after it. */
+	srq_watch(engine->srq, now_ns);
 	refill(engine);
 	srq_watch(engine->srq, now_ns);
 	if (engine->conns.draining > 0)
@@ -220,16 +218,16 @@ each_second(struct engine *engine, uint64_t now_ns)
 	if (now_ns < engine->second_ns)
 		return;
 	engine->second_ns = now_ns + SECOND_NS;
-	if (engine->device && cq_drain(&engine->recv_cq, CQ_SAFETY) == CQ_MORE)
-		engine->wants_drain = true;
-	if (engine->device)
-		(void)cq_drain(sender_cq(engine->sender), CQ_SAFETY);
-	if (!ledger_check(engine->ledger))
+	if (engine->device) {
+		(void)engine_drain(engine, &engine->recv_cq, CQ_SAFETY);
+		(void)engine_drain(engine, sender_cq(engine->sender), CQ_SAFETY);
+	}
+	if (!ledger_check(engine->ledger) && engine->ledger_faults++ == 0)
 		log_error("ledger",
 		    "its counts and its records disagree: this is a "
 		    "defect of rpmad, please report it");
 	if (engine->state == ENGINE_RUNNING)
-		(void)engine_listeners_up(engine, true, NULL);
+		(void)engine_listeners_up(engine, NULL);
 	engine->is_refill_failing = false;
 	srq_get_stats(engine->srq, now_ns, &stats);
 	engine->empty_samples[engine->sample++ % EMPTY_WINDOW_S] = stats.empty_ns;
@@ -385,6 +383,7 @@ engine_new(struct loop *loop, const struct settings *settings,
 		return rc;
 	}
 	/* From here on: the owner learns the first state from the return. */
+	engine->is_started = true;
 	if (hooks)
 		engine->hooks = *hooks;
 	tick_start(engine);
@@ -392,11 +391,27 @@ engine_new(struct loop *loop, const struct settings *settings,
 	return 0;
 }
 
+/* Messages live as long as the daemon: say so when some end with it. */
+static void
+warn_of_messages_left(const struct engine *engine)
+{
+	struct ledger_counts counts;
+
+	if (!engine->is_started)
+		return;
+	ledger_counts(engine->ledger, &counts);
+	if (counts.ready + counts.leased > 0)
+		log_warning("engine",
+		    "%u messages were not acknowledged and end with the daemon",
+		    counts.ready + counts.leased);
+}
+
 void
 engine_free(struct engine *engine)
 {
 	if (!engine)
 		return;
+	warn_of_messages_left(engine);
 	engine_down(engine, "shutdown", false);
 	loop_defer_cancel(engine->loop, &engine->work);
 	loop_timer_free(engine->tick);

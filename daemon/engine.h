@@ -192,7 +192,7 @@ struct engine_stats {
 	/* recv */
 	uint64_t messages, bytes, imms, polled, redelivered, acked, nacked, expired,
 	    auto_acked;
-	uint64_t flushed, late, dropped;
+	uint64_t flushed, late, dropped, ledger_faults;
 	struct engine_named_count recv_errors[ENGINE_NAMED_MAX];
 	size_t recv_error_count;
 	/* send */

@@ -46,6 +46,8 @@ engine_listener_add(struct engine *engine, const struct sockaddr_storage *addr,
 	listener = listener_by_id(&engine->listeners, id);
 	if (rc == 0 && !listener->info.is_up)
 		rc = listener_up(listener, engine->cm, engine->device, err);
+	if (rc == 0)
+		listener->error[0] = '\0';
 	if (rc != 0) {
 		listeners_remove(&engine->listeners, listener);
 		engine->listeners.next_id--;

@@ -3,8 +3,8 @@
  */
 #include <config.h>
 
-#include <errno.h>
-#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
 
 #include "daemon/engine_impl.h"
 #include "daemon/rpma_err.h"
@@ -16,18 +16,35 @@
 #define ASYNC_EVENTS_A_TURN 16
 #define LAST_DRAINS         64 /* turns of the queues when the device is let go */
 
+void
+engine_lose(struct engine *engine, const char *reason)
+{
+	if (!engine->is_device_lost || strcmp(engine->lost_reason, "device_gone") != 0)
+		engine->lost_reason = reason;
+	engine->is_device_lost = true;
+	engine_kick(engine);
+}
+
+bool
+engine_drain(struct engine *engine, struct cq *cq, enum cq_cause cause)
+{
+	enum cq_result result = cq_drain(cq, cause);
+
+	if (result == CQ_DEAD) {
+		engine_lose(engine, "error:CQ_FATAL");
+	} else if (result == CQ_MORE) {
+		engine->wants_drain = true;
+		engine_kick(engine);
+	}
+	return result == CQ_EMPTY;
+}
+
 static void
 on_recv_ready(void *arg)
 {
 	struct engine *engine = arg;
-	enum cq_result result = cq_drain(&engine->recv_cq, CQ_EVENT);
 
-	if (result == CQ_DEAD) {
-		engine->is_device_lost = true;
-		engine->lost_reason = "error:CQ_FATAL";
-	} else if (result == CQ_MORE) {
-		engine->wants_drain = true;
-	}
+	(void)engine_drain(engine, &engine->recv_cq, CQ_EVENT);
 	engine_kick(engine);
 }
 
@@ -35,14 +52,8 @@ static void
 on_send_ready(void *arg)
 {
 	struct engine *engine = arg;
-	enum cq_result result = cq_drain(sender_cq(engine->sender), CQ_EVENT);
 
-	if (result == CQ_DEAD) {
-		engine->is_device_lost = true;
-		engine->lost_reason = "error:CQ_FATAL";
-	} else if (result == CQ_MORE) {
-		engine->wants_drain = true;
-	}
+	(void)engine_drain(engine, sender_cq(engine->sender), CQ_EVENT);
 	engine_kick(engine);
 }
 
@@ -62,9 +73,7 @@ on_cm_event(struct engine *engine, struct rpma_cm_event *event)
 			listener->info.accepted++;
 		return;
 	case RPMA_CM_DEVICE_REMOVED:
-		engine->is_device_lost = true;
-		engine->lost_reason = "device_gone";
-		engine_kick(engine);
+		engine_lose(engine, "device_gone");
 		return;
 	case RPMA_CM_OTHER:
 		engine->unknown_events++;
@@ -75,6 +84,7 @@ on_cm_event(struct engine *engine, struct rpma_cm_event *event)
 	case RPMA_CM_REJECTED:
 	case RPMA_CM_UNREACHABLE:
 	case RPMA_CM_UNRESOLVED:
+	case RPMA_CM_PATH_CHANGED:
 		if (event->conn)
 			conns_event(&engine->conns, event);
 		return;
@@ -96,9 +106,7 @@ on_cm_ready(void *arg)
 		if (rc == 0) {
 			on_cm_event(engine, &event);
 		} else if (rc != RPMA_E_NOMEM) {
-			engine->is_device_lost = true;
-			engine->lost_reason = "error:CM_FATAL";
-			engine_kick(engine);
+			engine_lose(engine, "error:CM_FATAL");
 			return;
 		}
 	}
@@ -119,13 +127,11 @@ on_async_event(struct engine *engine, const struct device_event *event)
 	case DEVICE_EVENT_QUEUE_FATAL:
 		log_error("device", "%s: a queue is dead; all queues are made anew",
 		    name);
-		engine->is_device_lost = true;
-		engine->lost_reason = "error:QUEUE_FATAL";
-		break;
+		engine_lose(engine, "error:QUEUE_FATAL");
+		return;
 	case DEVICE_EVENT_FATAL:
-		engine->is_device_lost = true;
-		engine->lost_reason = "device_gone";
-		break;
+		engine_lose(engine, "device_gone");
+		return;
 	case DEVICE_EVENT_PORT_UP:
 		log_notice("device", "%s: port %u is active", name, event->port);
 		return;
@@ -136,7 +142,6 @@ on_async_event(struct engine *engine, const struct device_event *event)
 	case DEVICE_EVENT_OTHER:
 		return;
 	}
-	engine_kick(engine);
 }
 
 static void
@@ -221,8 +226,9 @@ open_all(struct engine *engine, struct err *err)
 		    engine->sender, err);
 	if (rc == 0)
 		rc = watch_fds(engine, err);
-	if (rc == 0)
-		rc = engine_listeners_up(engine, false, err);
+	/* At the start an address that is taken is an error; later it is tried again. */
+	if (rc == 0 && engine_listeners_up(engine, err) != 0 && !engine->is_started)
+		rc = -err_info(err->code)->errnum;
 	return rc;
 }
 
@@ -242,11 +248,24 @@ engine_up(struct engine *engine, struct err *err)
 	return 0;
 }
 
+/* Log why a listener is down, once for each reason. */
+static void
+tell_listener(struct listener *listener, const struct err *err)
+{
+	if (strcmp(listener->error, err->text) == 0)
+		return;
+	(void)snprintf(listener->error, sizeof(listener->error), "%s", err->text);
+	log_warning("listener", "%llu: %s%s%s; it is tried again",
+	    (unsigned long long)listener->info.id, err->text, err->hint[0] ? "; " : "",
+	    err->hint);
+}
+
 int
-engine_listeners_up(struct engine *engine, bool is_retry, struct err *err)
+engine_listeners_up(struct engine *engine, struct err *err)
 {
 	char text[ADDR_TEXT_MAX];
 	struct err one;
+	int result = 0;
 	size_t i;
 
 	for (i = 0; i < engine->listeners.count; i++) {
@@ -257,19 +276,22 @@ engine_listeners_up(struct engine *engine, bool is_retry, struct err *err)
 			continue;
 		rc = listener_up(listener, engine->cm, engine->device, &one);
 		if (rc == 0) {
+			listener->error[0] = '\0';
 			log_notice("listener", "%llu: listening at %s",
 			    (unsigned long long)listener->info.id,
 			    addr_format(&listener->info.addr, text, sizeof(text)));
-		} else if (one.code != ERR_ADDR_NOT_RDMA) {
+			continue;
+		}
+		if (one.code != ERR_ADDR_NOT_RDMA) {
+			result = rc;
 			if (err)
 				*err = one;
-			return rc;
-		} else if (!is_retry) {
-			log_warning("listener", "%llu: %s; %s; it is tried again",
-			    (unsigned long long)listener->info.id, one.text, one.hint);
 		}
+		/* The start says it by itself, by failing. */
+		if (engine->is_started || one.code == ERR_ADDR_NOT_RDMA)
+			tell_listener(listener, &one);
 	}
-	return 0;
+	return result;
 }
 
 void

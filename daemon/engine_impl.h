@@ -48,9 +48,10 @@ struct engine {
 	struct rpma_cm *cm;
 	struct loop_fd *recv_fd, *send_fd, *cm_fd, *async_fd;
 
-	bool is_init;        /* conns is initialised */
-	bool wants_drain;    /* read both completion queues on the next turn */
-	bool wants_ready;    /* tell the owner that messages are ready */
+	bool is_started;  /* engine_new() is through: what fails now is tried again */
+	bool is_init;     /* conns is initialised */
+	bool wants_drain; /* read both completion queues on the next turn */
+	bool wants_ready; /* tell the owner that messages are ready */
 	bool is_device_lost; /* take the device down on the next turn */
 	bool is_stopped_told;
 	bool is_refill_failing;
@@ -65,7 +66,7 @@ struct engine {
 
 	/* counters */
 	uint64_t messages, bytes, imms, polled, redelivered, acked, nacked, expired;
-	uint64_t auto_acked, flushed, dropped, unknown_events;
+	uint64_t auto_acked, flushed, dropped, unknown_events, ledger_faults;
 	struct named_counts recv_errors;
 };
 
@@ -85,8 +86,18 @@ void engine_slots_freed(struct engine *engine);
 int engine_up(struct engine *engine, struct err *err);
 /* Let the device go: connections end with that reason, posted slots are free again. */
 void engine_down(struct engine *engine, const char *reason, bool release);
-/* Bring wanted listeners up. return 0; errors other than ERR_ADDR_NOT_RDMA */
-int engine_listeners_up(struct engine *engine, bool is_retry, struct err *err);
+/*
+ * Bring wanted listeners up, all that can be; err (may be NULL) is the last that could not for
+ * another reason than ERR_ADDR_NOT_RDMA, which the return code tells.
+ */
+int engine_listeners_up(struct engine *engine, struct err *err);
+/*
+ * Read a completion queue within the budget; see to it that the rest is read on the next turn,
+ * and that a dead queue is made anew. return whether it was seen empty
+ */
+bool engine_drain(struct engine *engine, struct cq *cq, enum cq_cause cause);
+/* The device is to be let go on the next turn; "device_gone" outweighs other reasons. */
+void engine_lose(struct engine *engine, const char *reason);
 void engine_set_state(struct engine *engine, enum engine_state state,
     const char *reason);
 

@@ -27,11 +27,19 @@ on_message(struct engine *engine, uint32_t slot, const struct ibv_wc *wc)
 		arrival.len = 0;
 	if (arrival.has_imm)
 		arrival.imm = ntohl(wc->imm_data);
-	conns_message(&engine->conns, &arrival, loop_now_ns());
-	if (!ledger_arrive(engine->ledger, slot, &arrival)) {
+	if (slot >= engine->settings->pool_slots ||
+	    ledger_state(engine->ledger, slot) != SLOT_POSTED) {
 		engine->dropped++;
 		return;
 	}
+	/* A driver that says more than the slot holds is not believed. */
+	if (arrival.len > engine->settings->pool_slot_size) {
+		engine->dropped++;
+		(void)ledger_unpost(engine->ledger, slot);
+		return;
+	}
+	conns_message(&engine->conns, &arrival, loop_now_ns());
+	(void)ledger_arrive(engine->ledger, slot, &arrival);
 	engine->messages++;
 	engine->bytes += arrival.len;
 	engine->imms += arrival.has_imm;

@@ -70,6 +70,7 @@ engine_stats(const struct engine *engine, struct engine_stats *out)
 	out->auto_acked = engine->auto_acked;
 	out->flushed = engine->flushed;
 	out->dropped = engine->dropped;
+	out->ledger_faults = engine->ledger_faults;
 	memcpy(out->recv_errors, engine->recv_errors.list, sizeof(out->recv_errors));
 	out->recv_error_count = engine->recv_errors.count;
 	out->cq_size = info.cq_asked;
@@ -137,22 +138,32 @@ void
 engine_warnings(const struct engine *engine,
     void (*fn)(void *arg, const char *sentence), void *arg)
 {
-	char text[256];
+	char text[640];
 	size_t i;
 
 	warn_empty(engine, fn, arg);
 	if (engine->is_refill_failing)
 		fn(arg, "the provider refuses to take receives: see the log");
 	for (i = 0; engine->device && i < engine->listeners.count; i++) {
-		const struct listener_info *info = &engine->listeners.list[i].info;
+		const struct listener *listener = &engine->listeners.list[i];
 
-		if (info->is_up || engine->state != ENGINE_RUNNING)
+		if (listener->info.is_up || engine->state != ENGINE_RUNNING)
 			continue;
-		(void)snprintf(text, sizeof(text),
-		    "listener %llu is down: its address leads to no RDMA device",
-		    (unsigned long long)info->id);
+		(void)snprintf(text, sizeof(text), "listener %llu is down: %s",
+		    (unsigned long long)listener->info.id, listener->error);
 		fn(arg, text);
 	}
+	if (engine->conns.rnr_failures > 0) {
+		(void)snprintf(text, sizeof(text),
+		    "the RNR timer of %llu connections could not be set: after an empty "
+		    "queue their senders wait in steps of 655 ms",
+		    (unsigned long long)engine->conns.rnr_failures);
+		fn(arg, text);
+	}
+	if (engine->ledger_faults > 0)
+		fn(arg,
+		    "the ledger's counts and records disagree: this is a defect of "
+		    "rpmad, please report it");
 	if (engine->dropped > 0) {
 		(void)snprintf(text, sizeof(text),
 		    "%llu completions named no posted slot and were dropped: this is a "

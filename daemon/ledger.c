@@ -204,14 +204,15 @@ static void
 post(struct ledger *ledger, uint32_t slot, const char *context, size_t context_len)
 {
 	struct record *record = &ledger->records[slot];
+	/* 0 is the generation of a slot that was never used. */
+	uint32_t generation = ledger_word_generation(ledger_word(ledger, slot)) + 1;
 
 	ledger_list_remove(ledger, &ledger->free_first, slot);
 	record->flags = context ? FLAG_CONTEXT : 0;
 	record->context_len = (uint16_t)context_len;
 	if (context)
 		memcpy(record->context, context, context_len);
-	ledger_change(ledger, slot, SLOT_POSTED,
-	    ledger_word_generation(ledger_word(ledger, slot)) + 1, 0);
+	ledger_change(ledger, slot, SLOT_POSTED, generation ? generation : 1, 0);
 }
 
 bool

@@ -21,6 +21,9 @@ struct listener {
 	struct sockaddr_storage
 	    wanted;         /* as asked for: port 0 stays 0 until it is up */
 	struct rpma_ep *ep; /* NULL: down */
+	char
+	    error[sizeof(((struct err *)0)
+			     ->text)]; /* why it is down, "" before the first attempt */
 };
 
 struct listeners {

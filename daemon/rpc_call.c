@@ -220,7 +220,7 @@ audit(struct rpc_call *call, enum err_code code)
 	struct rpc_client *client = call->client;
 	const struct method_spec *method = &methods[call->method];
 	bool is_first = method->role == ROLE_POST && !client->has_used_data;
-	unsigned int suppressed;
+	unsigned int suppressed = 0;
 
 	if (code == ERR_NONE)
 		client->done[call->method]++;
@@ -228,6 +228,9 @@ audit(struct rpc_call *call, enum err_code code)
 		if (!log_limit_pass(&call->rpc->denials, loop_now_ns() / 1000000,
 			&suppressed))
 			return;
+		if (suppressed > 0)
+			log_notice("rpc", "%u more denials were not logged",
+			    suppressed);
 	} else if (is_first) {
 		client->has_used_data = true;
 	} else if (method->role != ROLE_ADMIN) {
@@ -283,6 +286,12 @@ make_orphan(struct rpc_call *call)
 	call->client = NULL;
 	TAILQ_INSERT_TAIL(&call->rpc->orphans, call, link);
 	call->is_waiting = true;
+}
+
+bool
+rpc_call_is_orphan(const struct rpc_call *call)
+{
+	return !call->client;
 }
 
 void

@@ -75,6 +75,9 @@ RPMAD_MUST_USE int rpc_call_on_written(struct rpc_call *call, client_written_fn 
 /* The client has gone: fn must let go of the call, which ends by itself. */
 void rpc_call_on_cancel(struct rpc_call *call, void (*fn)(void *arg), void *arg);
 
+/* Whether nobody waits for the answer any more: what the call made is not wanted either. */
+bool rpc_call_is_orphan(const struct rpc_call *call);
+
 /*
  * Answer. Where the client has gone, the reply is dropped.
  *

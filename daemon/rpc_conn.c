@@ -77,10 +77,22 @@ rpc_conn_show(struct rpc_call *call, const void *arg)
 }
 
 static void
+on_abandoned(void *arg, const struct err *err, const struct conn_info *info)
+{
+	(void)arg;
+	(void)err;
+	(void)info;
+}
+
+/* A connection whose client has gone meanwhile would stay for ever, known to nobody. */
+static void
 on_opened(void *arg, const struct err *err, const struct conn_info *info)
 {
 	struct rpc_call *call = arg;
 
+	if (!err && rpc_call_is_orphan(call))
+		engine_conn_close(rpc_call_context(call)->engine, info->id,
+		    on_abandoned, NULL);
 	if (err)
 		rpc_fail(call, err);
 	else

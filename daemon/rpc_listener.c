@@ -62,10 +62,10 @@ add_listener(void *arg, const struct listener_info *info)
 
 	if (*list &&
 	    json_array_append_new(*list,
-		json_pack("{s:I, s:o, s:I, s:I, s:I}", "listener", (json_int_t)info->id,
-		    "addr", ip_to_json(&info->addr), "port",
-		    (json_int_t)addr_port(&info->addr), "requests_total",
-		    (json_int_t)info->requests, "accepted_total",
+		json_pack("{s:I, s:o, s:I, s:b, s:I, s:I}", "listener",
+		    (json_int_t)info->id, "addr", ip_to_json(&info->addr), "port",
+		    (json_int_t)addr_port(&info->addr), "up", (int)info->is_up,
+		    "requests_total", (json_int_t)info->requests, "accepted_total",
 		    (json_int_t)info->accepted)) < 0) {
 		json_decref(*list);
 		*list = NULL;

@@ -41,6 +41,7 @@ struct rpc_polls {
 struct delivery {
 	struct engine *engine;
 	unsigned int refs; /* the poll, and the reply on its way */
+	bool is_auto;      /* written is acknowledged */
 	size_t count, size;
 	struct {
 		uint32_t slot;
@@ -112,8 +113,9 @@ delivery_give_back(const struct delivery *delivery)
 }
 
 /*
- * The reply of a poll with ack "auto" was written: done with them. Where it was not,
- * they go back with all that the client held.
+ * The reply was written: with ack "auto" that is the end of its messages. Where it was not,
+ * nobody has their tokens, so a lease by time goes back at once; the others go back with all
+ * that the client held.
  */
 static void
 on_delivered(void *arg, bool written)
@@ -121,7 +123,9 @@ on_delivered(void *arg, bool written)
 	struct delivery *delivery = arg;
 	size_t i;
 
-	for (i = 0; written && i < delivery->count; i++)
+	if (!written)
+		delivery_give_back(delivery);
+	for (i = 0; written && delivery->is_auto && i < delivery->count; i++)
 		engine_auto_ack(delivery->engine, delivery->items[i].slot,
 		    delivery->items[i].generation);
 	delivery_unref(delivery);
@@ -187,8 +191,7 @@ collect(const struct poll *poll, struct delivery *delivery, json_t *list)
 }
 
 /*
- * Answer with these messages; see to it that those of an automatic acknowledgement get
- * it. return   0; negative errno: the call has failed
+ * Answer with these messages; see to what becomes of them when the reply is written or lost. return   0; negative errno: the call has failed
  */
 static int
 reply(const struct poll *poll, struct delivery *delivery, json_t *list)
@@ -196,7 +199,9 @@ reply(const struct poll *poll, struct delivery *delivery, json_t *list)
 	struct ledger_message next;
 	json_t *result;
 
-	if (poll->ack == RECV_ACK_AUTO && delivery->count > 0) {
+	delivery->is_auto = poll->ack == RECV_ACK_AUTO;
+	if ((delivery->is_auto || poll->lease_ms != PARAM_UNSET) &&
+	    delivery->count > 0) {
 		if (rpc_call_on_written(poll->call, on_delivered, delivery) < 0) {
 			json_decref(list);
 			rpc_fail_memory(poll->call);

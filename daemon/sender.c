@@ -20,6 +20,8 @@
  */
 #define CQ_MARGIN 64u
 
+_Static_assert(sizeof(uintptr_t) == 8, "a send's op_context holds slot and generation");
+
 struct send {
 	bool is_used;
 	uint32_t generation; /* of the slot's use: tells a late completion of an earlier

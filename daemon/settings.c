@@ -61,7 +61,7 @@ static const struct param_spec specs[] = {
 	  .doc = "how long a sender that met no posted slot waits before it tries again" },
 	{ .name = "send.slots", .type = PARAM_UINT, .min = 1, .max = 4096, .unit = "slots", .def = "64", .offset = AT(send_slots),
 	  .doc = "how many sends can be under way" },
-	{ .name = "connections.max", .type = PARAM_UINT, .min = 1, .max = 16384, .unit = "connections", .def = "512", .offset = AT(conns_max),
+	{ .name = "connections.max", .type = PARAM_UINT, .min = 1, .max = 4096, .unit = "connections", .def = "512", .offset = AT(conns_max),
 	  .doc = "how many connections can be open" },
 	{ .name = "connections.allow", .type = PARAM_STRINGS, .max = SETTINGS_ALLOW_MAX, .offset = AT(allow),
 	  .doc = "networks in CIDR form whose peers may connect; empty: all" },

@@ -154,8 +154,10 @@ srq_open(struct srq *srq, struct device *device, struct err *err)
 		srq_close(srq);
 		return rc;
 	}
-	/* The first filling is no crossing of the watermark. */
+	/* It begins empty, which is no running dry and no crossing of the watermark. */
 	srq->is_low = true;
+	srq->stats.is_empty = true;
+	srq->empty_since_ns = loop_now_ns();
 	return 0;
 }
 
@@ -358,6 +360,8 @@ srq_watch(struct srq *srq, uint64_t now_ns)
 		srq->stats.empty_ns += now_ns - srq->empty_since_ns;
 	}
 	srq->stats.is_empty = empty;
+	if (empty)
+		srq->stats.last_empty_ns = now_ns;
 }
 
 bool

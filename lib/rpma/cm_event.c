@@ -42,7 +42,7 @@ unreachable(struct rpma_conn *conn, struct rpma_cm_event *found)
 	 * changed; such a one may still be closed in good order.
 	 */
 	if (conn->state == CONN_ESTABLISHED)
-		return report(found, RPMA_CM_LOST);
+		return report(found, RPMA_CM_PATH_CHANGED);
 	return end(conn, found, conn->is_passive ? RPMA_CM_LOST : RPMA_CM_UNREACHABLE);
 }
 

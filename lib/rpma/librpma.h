@@ -722,6 +722,9 @@ enum rpma_cm_event_kind {
 	RPMA_CM_UNRESOLVED = 6,  /* conn: no RDMA device leads there (-ENODEV), another
 	                               one does (-EXDEV), or the address is not answered */
 	RPMA_CM_DEVICE_REMOVED = 7, /* ep or conn: its device is going away */
+	RPMA_CM_PATH_CHANGED =
+	    9,             /* conn: established, the way to its peer changed (Linux
+	                               6.0 and later); it may live on, or be closed */
 	RPMA_CM_OTHER = 8, /* ep or conn or neither: status is the number of the
 	                               enum rdma_cm_event_type; nothing to be done */
 };

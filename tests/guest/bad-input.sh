@@ -85,14 +85,14 @@ background+=("$follow")
 "$CM_SEND" --addr "$RDMA_IP" --port $PORT --count 30 --max-len 64 --hold 12 --manifest other.manifest >other.out 2>&1 &
 other=$!
 background+=("$other")
-wait_until 10 eval '[ "$(stat_of .cm.conns)" = 1 ]'
+wait_until 10 stats_say '.cm.conns == 1'
 check "a message longer than a slot is refused" "$CM_SEND" --addr "$RDMA_IP" --port $PORT --count 0 --too-long 5000
 check_json "its connection is closed for that reason" '[.conns[] | select(.state == "closed" and .reason == "message_too_long")] | length == 1' \
   "$("$RPMACTL" conns --closed --json)"
 check_is "the other one is open" 1 "$(stat_of .cm.conns)"
 wait $other
 check_is "and ends in order" 0 $?
-wait_until 10 eval '[ "$(wc -l <received.json)" = 30 ]'
+wait_until 10 has_lines received.json 30
 check "its messages are there" "$VERIFY" received.json other.manifest
 kill -TERM $follow
 wait $follow 2>/dev/null

@@ -181,12 +181,18 @@ rpc() {
     socat -t 30 - "UNIX-CONNECT:$RPMAD_SOCKET"
 }
 
-# stat FILTER: one value of stats.get.
+# stat_of FILTER: one value of stats.get.
 stat_of() { "$RPMACTL" stats --json | jq -r "$1"; }
+
+# stats_say FILTER: it is true of stats.get.
+stats_say() { [ "$(stat_of "$1")" = true ]; }
+
+# has_lines FILE COUNT: at least so many.
+has_lines() { [ "$(wc -l <"$1")" -ge "$2" ]; }
 
 conserved='.slots | .free + .posted + .ready + .leased == .total'
 check_conserved() {
-  check_json "${1:-each slot is in exactly one state}" "$conserved" "$("$RPMACTL" stats --json)"
+  check_json "each slot is in exactly one state" "$conserved" "$("$RPMACTL" stats --json)"
 }
 
 # The same, several times a second while something runs, over one connection.

@@ -15,7 +15,7 @@ start_follow received.json
 "$CM_SEND" --addr "$RDMA_IP" --port $PORT --conns 3 --flood --max-len 512 --manifest flood.manifest >flood.out 2>&1 &
 flood=$!
 background+=("$flood")
-wait_until 20 eval '[ "$(wc -l <received.json)" -gt 500 ]'
+wait_until 20 has_lines received.json 500
 stop_rpmad
 # shellcheck disable=SC2154 # set by stop_rpmad
 check_is "SIGTERM with messages in flight ends it in order" 0 "$rpmad_status"
@@ -30,7 +30,7 @@ start_rpmad "$slots"
 "$CM_SEND" --addr "$RDMA_IP" --port $PORT --conns 3 --flood --max-len 512 >flood.out 2>&1 &
 flood=$!
 background+=("$flood")
-wait_until 20 eval '[ "$(stat_of .recv.messages_total)" -gt 500 ]'
+wait_until 20 stats_say '.recv.messages_total > 500'
 kill -KILL "$RPMAD_PID"
 wait "$RPMAD_PID" 2>/dev/null
 check "a killed daemon leaves its socket behind" test -S "$RPMAD_SOCKET"
@@ -52,7 +52,7 @@ check "and what it received is right" "$VERIFY" after.json after.manifest
 follow=$!
 background+=("$follow")
 # This one, and the one that asks.
-wait_until 10 eval '[ "$(stat_of .control.clients)" = 2 ]'
+wait_until 10 stats_say '.control.clients == 2'
 check "rpmactl stop ends it" "$RPMACTL" stop
 wait_until 5 is_gone "$RPMAD_PID"
 wait "$RPMAD_PID"
@@ -70,7 +70,7 @@ for seed in 1 2 3; do
 done >/dev/null 2>&1
 stop_follow killed.json 100000 3
 check "of three killed senders everything that completed has come" "$VERIFY" --extra killed.json killed.manifest.1 killed.manifest.2 killed.manifest.3
-wait_until 60 eval '[ "$(stat_of .cm.conns)" = 0 ]'
+wait_until 60 stats_say '.cm.conns == 0'
 check_json "no connection and no slot is left over" '.cm.conns == 0 and .slots.ready == 0 and .slots.leased == 0' "$("$RPMACTL" stats --json)"
 check_conserved
 check_stop

@@ -8,7 +8,7 @@ if [ "$RDMA_DEV" != rxe0 ]; then
   # There an empty queue ends the connection, and has to be called by its name.
   start_rpmad '.pool = {slots: 8} | .receive = {target: 8}'
   "$CM_SEND" --addr "$RDMA_IP" --port $PORT --count 200 --max-len 64 >sender.out 2>&1
-  wait_until 10 eval '[ "$(stat_of .cm.conns)" = 0 ]'
+  wait_until 10 stats_say '.cm.conns == 0'
   check_json "an empty queue is the reason why the connection ended" \
     '[.conns[] | .reason] == ["srq_empty"]' "$("$RPMACTL" conns --closed --json)"
   check_conserved
@@ -24,7 +24,7 @@ for round in 1 2 3; do
   "$CM_SEND" --addr "$RDMA_IP" --port $PORT --count 20 --max-len 64 --seed "$round" >sender.out 2>&1 &
   sender=$!
   background+=("$sender")
-  wait_until 10 eval '[ "$(stat_of .cm.conns)" = 1 ]'
+  wait_until 10 stats_say '.cm.conns == 1'
   sleep 0.5
   before=$(counter send_rnr_err)
   sleep 2

@@ -5,7 +5,7 @@
 . "$TOP_SRCDIR/tests/guest/lib.sh"
 
 total=40
-start_rpmad
+start_rpmad .
 check "$total messages sent" "$CM_SEND" --addr "$RDMA_IP" --port $PORT --count $total --max-len 512 --manifest loop.manifest
 : >loop.json
 while result=$("$RPMACTL" poll -n 1 --no-ack --lease 30 -w 1 --json); do

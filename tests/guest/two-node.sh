@@ -9,7 +9,7 @@ chunks=$((${COUNT:-1000} / 5))
 chunk=1500
 singles=10
 
-start_rpmad
+start_rpmad .
 meet started
 check "the link loses packets from here on" tc qdisc add dev "$RDMA_NETDEV" root netem loss 1%
 meet lossy

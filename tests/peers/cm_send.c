@@ -336,13 +336,13 @@ conn_disconnect(struct conn *conn)
 	conn->state = CONN_CLOSING;
 }
 
+/* After a failure not every device completes the other sends by itself. */
 static bool
 is_done(const struct sender *s, const struct conn *conn)
 {
-	if (conn->posted != conn->done)
-		return false;
-	return conn->done == s->options.count || conn->failed ||
-	    conn->state != CONN_OPEN;
+	if (conn->failed || conn->state != CONN_OPEN)
+		return true;
+	return conn->posted == conn->done && conn->done >= s->options.count;
 }
 
 /* Send everything on all connections and wait for the completions. */
@@ -362,8 +362,7 @@ send_all(struct sender *s)
 			struct conn *conn = &s->conns[i];
 
 			fill_window(s, conn);
-			if (!is_done(s, conn) &&
-			    !(o->flood && o->count == 0 && conn->posted == conn->done))
+			if (!is_done(s, conn))
 				left++;
 			else if (o->disconnect_at_once)
 				conn_disconnect(conn);
@@ -407,6 +406,20 @@ send_too_long(struct sender *s)
 	}
 }
 
+/* Sends without a completion when the connection is over. */
+static void
+count_lost(struct sender *s, const struct conn *conn)
+{
+	uint32_t lost = conn->posted - conn->done;
+
+	s->flushed += lost;
+	if (lost == 0 || conn->failed || s->options.flood || s->expect_refusal)
+		return;
+	(void)fprintf(stderr, "cm_send: connection %u: %u sends were not completed\n",
+	    conn->index, lost);
+	s->errors++;
+}
+
 static void
 close_all(struct sender *s)
 {
@@ -417,9 +430,10 @@ close_all(struct sender *s)
 
 		if (conn->state == CONN_CLOSING)
 			expect_event(s, conn, RDMA_CM_EVENT_DISCONNECTED);
-		rdma_destroy_qp(conn->id);
 		while (poll_completions(s) > 0)
 			;
+		count_lost(s, conn);
+		rdma_destroy_qp(conn->id);
 		if (rdma_destroy_id(conn->id))
 			die("connection %u: cannot destroy its id", conn->index);
 	}

@@ -217,11 +217,13 @@ wait_for_anything(struct sender *s, int ms)
 	return true;
 }
 
+/* After a failure not every device completes the other sends by itself. */
 static bool
 is_done(const struct sender *s, const struct conn *conn)
 {
-	return conn->posted == conn->done &&
-	    (conn->done >= s->options.count || conn->failed || conn->closed);
+	if (conn->failed || conn->closed)
+		return true;
+	return conn->posted == conn->done && conn->done >= s->options.count;
 }
 
 static void
@@ -260,6 +262,18 @@ conn_close(struct sender *s, struct conn *conn)
 	struct pollfd fd = { .fd = conn->event_fd, .events = POLLIN };
 	enum rpma_conn_event event = RPMA_CONN_UNDEFINED;
 
+	uint32_t lost;
+
+	while (poll_completions(s, conn) > 0)
+		;
+	lost = conn->posted - conn->done;
+	s->flushed += lost;
+	if (lost > 0 && !conn->failed && !s->options.flood) {
+		(void)fprintf(stderr,
+		    "rpma12_send: connection %u: %u sends were not completed\n",
+		    conn->index, lost);
+		s->errors++;
+	}
 	if (poll(&fd, 1, CLOSE_MS) > 0)
 		must(rpma_conn_next_event(conn->rpma, &event), "rpma_conn_next_event");
 	if (event != RPMA_CONN_CLOSED && !s->options.flood) {

@@ -279,6 +279,27 @@ START_TEST(test_empty_queue_stalls_and_recovers)
 }
 END_TEST
 
+/* A burst that takes every receive is seen although the refill follows at once. */
+START_TEST(test_burst_is_counted)
+{
+	struct fake_peer *peer;
+	unsigned int i;
+
+	ck_assert_int_eq(rig_start(&rig), 0);
+	peer = rig_peer(&rig);
+	ck_assert_uint_eq(rig_stats(&rig).times_empty, 0);
+	for (i = 0; i < 16; i++)
+		ck_assert_int_ge(rig_send(peer, "burst"), 0);
+	rig_settle(&rig);
+	ck_assert_uint_eq(rig_counts(&rig).posted, 16);
+	ck_assert_uint_eq(rig_stats(&rig).times_empty, 1);
+	ck_assert_uint_eq(rig_stats(&rig).times_low, 1);
+	ck_assert_uint_gt(rig_stats(&rig).empty_ns, 0);
+	ck_assert(!rig_stats(&rig).is_empty);
+	rig_end(&rig);
+}
+END_TEST
+
 START_TEST(test_leases)
 {
 	struct ledger_owner owner = { 0, 0 };
@@ -375,6 +396,7 @@ main(void)
 	tcase_add_test(tc, test_refused_post);
 	tcase_add_test(tc, test_refill_recovers_from_a_refusal);
 	tcase_add_test(tc, test_empty_queue_stalls_and_recovers);
+	tcase_add_test(tc, test_burst_is_counted);
 	tcase_add_test(tc, test_leases);
 	tcase_add_test(tc, test_lost_notification);
 	tcase_add_test(tc, test_completion_in_the_arm_window);

@@ -145,6 +145,25 @@ START_TEST(test_message_too_long)
 }
 END_TEST
 
+/* The cause is named although the end of the connection was seen before it. */
+START_TEST(test_cause_outweighs_the_end)
+{
+	struct fake_peer *peer;
+	char text[65];
+
+	memset(text, 'x', sizeof(text));
+	fake_set_kind(FAKE_RXE);
+	fake_options()->cm_event_first = true;
+	ck_assert_int_eq(rig_start(&rig), 0);
+	peer = rig_peer(&rig);
+	ck_assert_int_ge(fake_peer_send(peer, text, sizeof(text), FAKE_NO_IMM), 0);
+	fake_peer_disconnect(peer);
+	ck_assert(rig_until(&rig, no_conns, NULL));
+	ck_assert_str_eq(rig_conn(&rig, 1).reason, "message_too_long");
+	rig_end(&rig);
+}
+END_TEST
+
 START_TEST(test_other_status_is_named)
 {
 	struct fake_peer *peer;
@@ -436,6 +455,7 @@ main(void)
 	tcase_add_loop_test(tc, test_send_and_leave_at_once, 0, 4);
 	tcase_add_loop_test(tc, test_last_wqe, 0, 2);
 	tcase_add_loop_test(tc, test_message_too_long, 0, 2);
+	tcase_add_test(tc, test_cause_outweighs_the_end);
 	tcase_add_test(tc, test_other_status_is_named);
 	tcase_add_test(tc, test_refused_before_a_queue_pair_exists);
 	tcase_add_test(tc, test_rejects_do_not_leak);

@@ -133,6 +133,28 @@ START_TEST(test_device_by_name)
 }
 END_TEST
 
+/* One address that is taken meanwhile does not keep the others down. */
+START_TEST(test_taken_port_later)
+{
+	struct sockaddr_storage addr;
+	struct listener_info info;
+
+	ck_assert_int_eq(rig_start(&rig), 0);
+	ck_assert_int_eq(addr_parse("127.0.0.1", 0, &addr, &rig.err), 0);
+	ck_assert_int_eq(engine_listener_add(rig.engine, &addr, &info, &rig.err), 0);
+	fake_device_remove(0);
+	rig_settle(&rig);
+	fake_device_return(0);
+	fake_fail_call("rdma_listen", 1, EADDRINUSE);
+	rig_turn_ms(&rig, 1000);
+	ck_assert_int_eq(engine_state(rig.engine), ENGINE_RUNNING);
+	rig_turn_ms(&rig, 2200);
+	ck_assert_uint_ne(fake_listen_port(0), 0);
+	ck_assert_uint_ne(fake_listen_port(1), 0);
+	rig_end(&rig);
+}
+END_TEST
+
 /* Every provider call of the start fails in turn; each time all is taken back. */
 START_TEST(test_nth_call_fails_at_start)
 {
@@ -168,6 +190,7 @@ main(void)
 	tcase_add_test(tc, test_effective_depth);
 	tcase_add_test(tc, test_listeners);
 	tcase_add_test(tc, test_wrong_device);
+	tcase_add_test(tc, test_taken_port_later);
 	tcase_add_test(tc, test_device_by_name);
 	tcase_add_test(tc, test_nth_call_fails_at_start);
 	tcase_set_timeout(tc, 120);

@@ -167,7 +167,8 @@ START_TEST(test_stats)
 	check_shape(json_object_get(result, "recv"),
 	    "messages_total:i bytes_total:i imm_total:i polled_total:i "
 	    "redelivered_total:i acked_total:i nacked_total:i expired_total:i "
-	    "auto_acked_total:i flushed_total:i late_total:i errors:a dropped_total:i");
+	    "auto_acked_total:i flushed_total:i late_total:i errors:a dropped_total:i "
+	    "ledger_faults_total:i");
 	errors = json_object_get(json_object_get(result, "recv"), "errors");
 	check_shape(json_array_get(errors, 0), "status:s count:i");
 	check_shape(json_object_get(result, "send"),
@@ -210,7 +211,7 @@ START_TEST(test_listeners)
 	json_decref(result);
 	result = crig_call(&a, "listener.list", NULL);
 	check_shape(json_array_get(json_object_get(result, "listeners"), 0),
-	    "listener:i addr:s port:i requests_total:i accepted_total:i");
+	    "listener:i addr:s port:i up:b requests_total:i accepted_total:i");
 	json_decref(result);
 	result = crig_call(&a, "listener.remove", "{\"listener\":1}");
 	check_shape(result, "listener:i");

@@ -37,7 +37,8 @@ static const struct {
 	{ ACCEPTED, RDMA_CM_EVENT_TIMEWAIT_EXIT, 0, SKIPPED, 0 },
 
 	{ INCOMING, RDMA_CM_EVENT_DISCONNECTED, 0, RPMA_CM_CLOSED, 0 },
-	{ INCOMING, RDMA_CM_EVENT_UNREACHABLE, -ETIMEDOUT, RPMA_CM_LOST, -ETIMEDOUT },
+	{ INCOMING, RDMA_CM_EVENT_UNREACHABLE, -ETIMEDOUT, RPMA_CM_PATH_CHANGED,
+	    -ETIMEDOUT },
 	{ INCOMING, RDMA_CM_EVENT_CONNECT_ERROR, -EINVAL, RPMA_CM_LOST, -EINVAL },
 	{ INCOMING, RDMA_CM_EVENT_DEVICE_REMOVAL, 0, RPMA_CM_DEVICE_REMOVED, 0 },
 	{ INCOMING, RDMA_CM_EVENT_ADDR_CHANGE, 0, RPMA_CM_OTHER, RDMA_CM_EVENT_ADDR_CHANGE },
@@ -55,7 +56,8 @@ static const struct {
 	{ ASKING, RDMA_CM_EVENT_ADDR_CHANGE, 0, RPMA_CM_OTHER, RDMA_CM_EVENT_ADDR_CHANGE },
 
 	{ OUTGOING, RDMA_CM_EVENT_DISCONNECTED, 0, RPMA_CM_CLOSED, 0 },
-	{ OUTGOING, RDMA_CM_EVENT_UNREACHABLE, -ETIMEDOUT, RPMA_CM_LOST, -ETIMEDOUT },
+	{ OUTGOING, RDMA_CM_EVENT_UNREACHABLE, -ETIMEDOUT, RPMA_CM_PATH_CHANGED,
+	    -ETIMEDOUT },
 	{ OUTGOING, RDMA_CM_EVENT_DEVICE_REMOVAL, 0, RPMA_CM_DEVICE_REMOVED, 0 },
 	{ OUTGOING, RDMA_CM_EVENT_TIMEWAIT_EXIT, 0, SKIPPED, 0 },
 
@@ -120,14 +122,14 @@ START_TEST(test_event)
 }
 END_TEST
 
-/* A connection that seemed to be lost may still be closed in good order. */
+/* A connection whose way has changed may still be closed in good order. */
 START_TEST(test_lost_then_closed)
 {
 	struct rpma_conn *conn = conn_in(INCOMING);
 	struct rdma_cm_id *id = fake_id_of_qp(fixture_qp_num(conn));
 
 	fake_cm_event(id, RDMA_CM_EVENT_UNREACHABLE, -ETIMEDOUT);
-	(void)cm_fixture_expect(RPMA_CM_LOST);
+	(void)cm_fixture_expect(RPMA_CM_PATH_CHANGED);
 	ck_assert_int_eq(rpma_conn_disconnect(conn), 0);
 	(void)cm_fixture_expect(RPMA_CM_CLOSED);
 	ck_assert_int_eq(rpma_conn_delete(&conn), 0);

@@ -67,7 +67,7 @@ END_TEST
 	"\"pool\": {\"# why\": 1, \"slots\": 16, \"slot_size\": 128}, "                  \
 	"\"receive\": {\"refill\": \"manual\", \"target\": 16, \"low_watermark\": 16, "  \
 	"\"min_rnr_timer_us\": 10}, \"send\": {\"slots\": 4096}, "                       \
-	"\"connections\": {\"max\": 16384, \"allow\": [\"10.0.0.0/8\", \"fd00::/8\", "   \
+	"\"connections\": {\"max\": 4096, \"allow\": [\"10.0.0.0/8\", \"fd00::/8\", "    \
 	"\"192.168.1.1\"], \"quota_slots\": 3, \"idle_ms\": 5, \"announce\": false}, "   \
 	"\"control\": {\"socket\": \"/tmp/x\", \"mode\": \"600\", \"max_clients\": 2, "  \
 	"\"max_request\": 4096, \"roles\": {\"# x\": 1, \"post\": {\"groups\": [\"a\", " \
@@ -88,7 +88,7 @@ START_TEST(test_every_key)
 	ck_assert_uint_eq(s->receive_low_watermark, 16);
 	ck_assert_uint_eq(s->min_rnr_timer_us, 10);
 	ck_assert_uint_eq(s->send_slots, 4096);
-	ck_assert_uint_eq(s->conns_max, 16384);
+	ck_assert_uint_eq(s->conns_max, 4096);
 	ck_assert_uint_eq(s->conns_quota_slots, 3);
 	ck_assert_uint_eq(s->conns_idle_ms, 5);
 	ck_assert(!s->conns_announce);

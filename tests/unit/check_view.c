@@ -35,8 +35,8 @@ struct fixture {
 	"'local':'[2001:db8::7]:40002','qp_num':null,'listener':null,'since':'2026-01-02T03:04:05.123456Z'," \
 	"'messages':0,'bytes':0,'sent_messages':9007199254740991,'sent_bytes':5,'held':0,'last_recv_age_ms':null," \
 	"'peer_slot_size':null,'reason':'message_too_long','closed_at':'2026-01-02T03:05:05.000000Z','errors':1}"
-#define LISTENER_1 "{'listener':1,'addr':'192.0.2.7','port':7471,'requests_total':5,'accepted_total':4}"
-#define LISTENER_2 "{'listener':2,'addr':'2001:db8::7','port':7471,'requests_total':0,'accepted_total':0}"
+#define LISTENER_1 "{'listener':1,'addr':'192.0.2.7','port':7471,'up':true,'requests_total':5,'accepted_total':4}"
+#define LISTENER_2 "{'listener':2,'addr':'2001:db8::7','port':7471,'up':false,'requests_total':0,'accepted_total':0}"
 #define DEVICE_RXE "{'name':'rxe0','transport':'infiniband','node_guid':'0000:0000:0000:0001','in_use':true," \
 	"'addrs':['192.0.2.7','fe80::1%eth0'],'ports':[{'port':1,'state':'ACTIVE','link_layer':'Ethernet','netdev':'eth0'," \
 	"'gids':[{'index':0,'gid':'fe80::1','type':'RoCE v2'}]}],'limits':{'max_srq':960,'max_srq_wr':32768,'max_cqe':32767," \
