@@ -54,6 +54,17 @@ conns_message(struct conns *conns, struct ledger_arrival *arrival, uint64_t now_
 }
 
 /*
+ * Adapters say LOC_LEN_ERR. soft-RoCE says REM_INV_REQ_ERR when the first packet of a message
+ * does not fit, LOC_QP_OP_ERR when a later one does not.
+ */
+static bool
+is_too_long(const struct conns *conns, int status)
+{
+	return status == IBV_WC_LOC_LEN_ERR || status == IBV_WC_REM_INV_REQ_ERR ||
+	    (status == IBV_WC_LOC_QP_OP_ERR && device_is_soft_roce(conns->device));
+}
+
+/*
  * A failed completion says why the connection ends. The end itself may have been seen first,
  * by its event, which knows nothing of the cause.
  */
@@ -79,8 +90,7 @@ conns_recv_failed(struct conns *conns, uint32_t qp_num, int status)
 	if (!conn || status == IBV_WC_WR_FLUSH_ERR)
 		return;
 	conn->info.errors++;
-	/* Adapters say the one, soft-RoCE the other. */
-	if (status == IBV_WC_LOC_LEN_ERR || status == IBV_WC_REM_INV_REQ_ERR)
+	if (is_too_long(conns, status))
 		(void)snprintf(reason, sizeof(reason), "message_too_long");
 	else
 		(void)snprintf(reason, sizeof(reason), "error:%s",

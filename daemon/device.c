@@ -125,6 +125,12 @@ device_get_limits(const struct device *device, struct device_limits *out)
 }
 
 bool
+device_is_soft_roce(const struct device *device)
+{
+	return device->limits.vendor_id == VENDOR_SOFT_ROCE;
+}
+
+bool
 device_sends_last_wqe(const struct device *device)
 {
 	return !device->no_last_wqe;

@@ -33,6 +33,9 @@ struct rpma_peer *device_peer(const struct device *device);
 const char *device_name(const struct device *device);
 void device_get_limits(const struct device *device, struct device_limits *out);
 
+/* Whether it is soft-RoCE, which has ways of its own. */
+bool device_is_soft_roce(const struct device *device);
+
 /*
  * Whether a LAST_WQE_REACHED event tells that a queue pair in error takes no more
  * receives. soft-RoCE and iWARP never send it; where it was waited for in vain and
