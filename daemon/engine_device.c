@@ -78,9 +78,15 @@ on_cm_event(struct engine *engine, struct rpma_cm_event *event)
 	case RPMA_CM_OTHER:
 		engine->unknown_events++;
 		return;
-	case RPMA_CM_ESTABLISHED:
 	case RPMA_CM_CLOSED:
 	case RPMA_CM_LOST:
+		/* What came before the end says why it came. */
+		(void)engine_drain(engine, &engine->recv_cq, CQ_DRAIN);
+		srq_watch(engine->srq, loop_now_ns());
+		if (event->conn)
+			conns_event(&engine->conns, event);
+		return;
+	case RPMA_CM_ESTABLISHED:
 	case RPMA_CM_REJECTED:
 	case RPMA_CM_UNREACHABLE:
 	case RPMA_CM_UNRESOLVED:

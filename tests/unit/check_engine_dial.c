@@ -228,6 +228,26 @@ START_TEST(test_iwarp)
 }
 END_TEST
 
+/* The cause is found although the end is seen in the same turn as the messages. */
+START_TEST(test_iwarp_burst)
+{
+	struct fake_peer *peer;
+	unsigned int i;
+
+	fake_set_kind(FAKE_IWARP);
+	rig.settings.receive_target = 32;
+	ck_assert_int_eq(rig_start(&rig), 0);
+	rig_settle(&rig);
+	peer = rig_peer(&rig);
+	for (i = 0; i < 40; i++)
+		(void)rig_send(peer, "x");
+	ck_assert(rig_until(&rig, no_conns, NULL));
+	ck_assert_str_eq(rig_conn(&rig, 1).reason, "srq_empty");
+	ck_assert_uint_eq(rig_counts(&rig).ready, 32);
+	rig_end(&rig);
+}
+END_TEST
+
 /* Whatever call fails under way, the ledger stays exact and nothing is left behind. */
 START_TEST(test_nth_call_fails_under_way)
 {
@@ -275,6 +295,7 @@ main(void)
 	tcase_add_test(tc, test_send_refusals);
 	tcase_add_loop_test(tc, test_send_meets_the_end, 0, 2);
 	tcase_add_test(tc, test_iwarp);
+	tcase_add_test(tc, test_iwarp_burst);
 	tcase_add_test(tc, test_nth_call_fails_under_way);
 	tcase_set_timeout(tc, 120);
 	suite_add_tcase(suite, tc);
