@@ -168,7 +168,7 @@ do_work(void *arg)
 	/* Before the refill hides that it ran low, and after it. */
 	srq_watch(engine->srq, now_ns);
 	refill(engine);
-	srq_watch(engine->srq, now_ns);
+	srq_watch(engine->srq, loop_now_ns());
 	if (engine->conns.draining > 0)
 		conns_settle(&engine->conns, now_ns, empty);
 	if (engine->wants_ready) {

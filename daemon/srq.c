@@ -28,6 +28,7 @@ struct srq {
 	uint32_t effective;
 	struct srq_stats stats;
 	bool is_low;
+	bool is_opening; /* not filled for the first time yet */
 	uint64_t empty_since_ns;
 };
 
@@ -154,10 +155,9 @@ srq_open(struct srq *srq, struct device *device, struct err *err)
 		srq_close(srq);
 		return rc;
 	}
-	/* It begins empty, which is no running dry and no crossing of the watermark. */
+	/* The first filling is no running dry, and no crossing of the watermark. */
 	srq->is_low = true;
-	srq->stats.is_empty = true;
-	srq->empty_since_ns = loop_now_ns();
+	srq->is_opening = srq->settings->refill == REFILL_AUTO;
 	return 0;
 }
 
@@ -348,7 +348,9 @@ srq_watch(struct srq *srq, uint64_t now_ns)
 	if (!srq->rpma)
 		return;
 	ledger_counts(srq->ledger, &counts);
-	empty = counts.posted == 0;
+	if (counts.posted > 0)
+		srq->is_opening = false;
+	empty = counts.posted == 0 && !srq->is_opening;
 	low = counts.posted < srq->settings->receive_low_watermark;
 	if (low && !srq->is_low)
 		srq->stats.times_low++;

@@ -288,6 +288,7 @@ START_TEST(test_burst_is_counted)
 	ck_assert_int_eq(rig_start(&rig), 0);
 	peer = rig_peer(&rig);
 	ck_assert_uint_eq(rig_stats(&rig).times_empty, 0);
+	ck_assert_uint_eq(rig_stats(&rig).empty_ns, 0);
 	for (i = 0; i < 16; i++)
 		ck_assert_int_ge(rig_send(peer, "burst"), 0);
 	rig_settle(&rig);
