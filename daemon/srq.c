@@ -108,6 +108,8 @@ check_limits(const struct srq *srq, struct device *device, struct err *err)
 	    "pool.slots %u is more than device %s can hold: %u receives, %u completions",
 	    slots, device_name(device), limits.max_srq_wr, limits.max_cqe);
 	err_path(err, "pool.slots");
+	if (limits.max_cqe <= CQ_MARGIN)
+		return rc;
 	err_hint(err, "set pool.slots to at most %u",
 	    limits.max_srq_wr < limits.max_cqe - CQ_MARGIN
 		? limits.max_srq_wr
