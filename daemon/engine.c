@@ -340,7 +340,7 @@ begin(struct engine *engine, struct err *err)
 	}
 	if (settings->listen_count == 0 && !settings->device[0]) {
 		engine_set_state(engine, ENGINE_WAITING_FOR_LISTENER,
-		    "no device is configured and nothing listens: use rpmactl listen");
+		    ENGINE_NO_LISTENER);
 		return 0;
 	}
 	rc = engine_up(engine, err);

@@ -29,6 +29,7 @@ int
 engine_listener_add(struct engine *engine, const struct sockaddr_storage *addr,
     struct listener_info *out, struct err *err)
 {
+	bool had_device = engine->device != NULL;
 	struct listener *listener;
 	uint64_t id;
 	int rc;
@@ -51,6 +52,13 @@ engine_listener_add(struct engine *engine, const struct sockaddr_storage *addr,
 	if (rc != 0) {
 		listeners_remove(&engine->listeners, listener);
 		engine->listeners.next_id--;
+		/* A device that was opened for this one alone is let go again. */
+		if (!had_device && engine->device && engine->listeners.count == 0 &&
+		    !engine->settings->device[0]) {
+			engine_down(engine, "shutdown", false);
+			engine_set_state(engine, ENGINE_WAITING_FOR_LISTENER,
+			    ENGINE_NO_LISTENER);
+		}
 		return rc;
 	}
 	*out = listener->info;

@@ -22,6 +22,8 @@
 struct ibv_wc;
 struct rpma_cm;
 
+#define ENGINE_NO_LISTENER \
+	"no device is configured and nothing listens: use rpmactl listen"
 #define EMPTY_WINDOW_S 60u /* how far back "in the last minute" looks */
 
 struct engine {

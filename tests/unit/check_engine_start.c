@@ -101,6 +101,27 @@ START_TEST(test_listeners)
 }
 END_TEST
 
+/* A refused listener leaves nothing open that was opened for it. */
+START_TEST(test_refused_listener_opens_nothing)
+{
+	struct sockaddr_storage addr;
+	struct listener_info info;
+
+	rig.settings.listen_count = 0;
+	ck_assert_int_eq(rig_start(&rig), 0);
+	ck_assert_int_eq(addr_parse("127.0.0.1", 0, &addr, &rig.err), 0);
+	fake_fail_call("rdma_listen", 0, EADDRINUSE);
+	ck_assert_int_ne(engine_listener_add(rig.engine, &addr, &info, &rig.err), 0);
+	ck_assert_int_eq(rig.err.code, ERR_ADDR_IN_USE);
+	ck_assert_int_eq(engine_state(rig.engine), ENGINE_WAITING_FOR_LISTENER);
+	ck_assert_str_eq(engine_device(rig.engine), "");
+	fake_fail_call("rdma_listen", 0, 0);
+	ck_assert_int_eq(engine_listener_add(rig.engine, &addr, &info, &rig.err), 0);
+	ck_assert_int_eq(engine_state(rig.engine), ENGINE_RUNNING);
+	rig_end(&rig);
+}
+END_TEST
+
 START_TEST(test_wrong_device)
 {
 	struct sockaddr_storage addr;
@@ -189,6 +210,7 @@ main(void)
 	tcase_add_test(tc, test_memlock_limit);
 	tcase_add_test(tc, test_effective_depth);
 	tcase_add_test(tc, test_listeners);
+	tcase_add_test(tc, test_refused_listener_opens_nothing);
 	tcase_add_test(tc, test_wrong_device);
 	tcase_add_test(tc, test_taken_port_later);
 	tcase_add_test(tc, test_device_by_name);
