@@ -89,6 +89,9 @@ enum ledger_result engine_ack(struct engine *engine, const char *token);
 enum ledger_result engine_nack(struct engine *engine, const char *token);
 /* Acknowledge what was leased with ack "auto". */
 void engine_auto_ack(struct engine *engine, uint32_t slot, uint32_t generation);
+/* The reply that carried this delivery was lost. See ledger_undeliver(). */
+void engine_undeliver(struct engine *engine, uint32_t slot, uint32_t generation,
+    uint32_t deliveries);
 void engine_owner_gone(struct engine *engine, struct ledger_owner *owner);
 
 struct listener_info {

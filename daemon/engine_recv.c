@@ -195,6 +195,16 @@ engine_nack(struct engine *engine, const char *token)
 }
 
 void
+engine_undeliver(struct engine *engine, uint32_t slot, uint32_t generation,
+    uint32_t deliveries)
+{
+	if (!ledger_undeliver(engine->ledger, slot, generation, deliveries))
+		return;
+	engine->wants_ready = true;
+	engine_kick(engine);
+}
+
+void
 engine_owner_gone(struct engine *engine, struct ledger_owner *owner)
 {
 	if (ledger_owner_gone(engine->ledger, owner) == 0)

@@ -121,6 +121,13 @@ enum ledger_result ledger_ack(struct ledger *ledger, uint32_t slot, uint32_t gen
 enum ledger_result ledger_nack(struct ledger *ledger, uint32_t slot,
     uint32_t generation);
 
+/*
+ * leased -> ready, of that one delivery: its reply was lost. false: the message has gone on,
+ * be it acknowledged, given back or leased to somebody else.
+ */
+bool ledger_undeliver(struct ledger *ledger, uint32_t slot, uint32_t generation,
+    uint32_t deliveries);
+
 /* leased -> ready for all that owner holds; the number. */
 uint32_t ledger_owner_gone(struct ledger *ledger, struct ledger_owner *owner);
 /* leased -> ready for the leases by time that are over; the number. */

@@ -194,6 +194,20 @@ ledger_nack(struct ledger *ledger, uint32_t slot, uint32_t generation)
 	return LEDGER_DONE;
 }
 
+bool
+ledger_undeliver(struct ledger *ledger, uint32_t slot, uint32_t generation,
+    uint32_t deliveries)
+{
+	uint64_t word = ledger_word(ledger, slot);
+
+	if (ledger_word_state(word) != SLOT_LEASED ||
+	    ledger_word_generation(word) != generation ||
+	    ledger_word_deliveries(word) != deliveries)
+		return false;
+	give_back(ledger, slot);
+	return true;
+}
+
 uint32_t
 ledger_owner_gone(struct ledger *ledger, struct ledger_owner *owner)
 {

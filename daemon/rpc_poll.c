@@ -46,6 +46,7 @@ struct delivery {
 	struct {
 		uint32_t slot;
 		uint32_t generation;
+		uint32_t deliveries;
 	} * items;
 };
 
@@ -94,22 +95,19 @@ delivery_add(struct delivery *delivery, const struct ledger_message *message)
 {
 	delivery->items[delivery->count].slot = message->slot;
 	delivery->items[delivery->count].generation = message->generation;
+	delivery->items[delivery->count].deliveries = message->deliveries;
 	delivery->count++;
 }
 
-/* The reply could not be made: nobody has seen these messages. */
+/* The reply could not be made, or was lost: nobody has seen this delivery. */
 static void
 delivery_give_back(const struct delivery *delivery)
 {
-	const struct ledger *ledger = engine_ledger(delivery->engine);
-	char token[LEDGER_TOKEN_MAX];
 	size_t i;
 
-	for (i = 0; i < delivery->count; i++) {
-		ledger_token_format(ledger, delivery->items[i].slot,
-		    delivery->items[i].generation, token);
-		(void)engine_nack(delivery->engine, token); /* they are leased */
-	}
+	for (i = 0; i < delivery->count; i++)
+		engine_undeliver(delivery->engine, delivery->items[i].slot,
+		    delivery->items[i].generation, delivery->items[i].deliveries);
 }
 
 /*

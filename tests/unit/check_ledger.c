@@ -199,6 +199,26 @@ START_TEST(test_owner_and_time)
 }
 END_TEST
 
+/* A lost reply gives back its own delivery, never somebody else's. */
+START_TEST(test_undeliver)
+{
+	struct ledger *ledger = make(2);
+	struct ledger_message first, second;
+
+	(void)arrive(ledger, 1);
+	ck_assert(ledger_lease(ledger, NULL, 10, &first));
+	ck_assert_uint_eq(ledger_expire(ledger, 10), 1);
+	ck_assert(ledger_lease(ledger, NULL, 1000, &second));
+	ck_assert(!ledger_undeliver(ledger, first.slot, first.generation,
+	    first.deliveries));
+	expect_counts(ledger, 1, 0, 0, 1);
+	ck_assert(ledger_undeliver(ledger, second.slot, second.generation,
+	    second.deliveries));
+	expect_counts(ledger, 1, 0, 1, 0);
+	ledger_free(ledger);
+}
+END_TEST
+
 START_TEST(test_old_tokens)
 {
 	struct ledger *ledger = make(1);
@@ -468,6 +488,7 @@ main(void)
 	tcase_add_test(tc, test_context);
 	tcase_add_test(tc, test_order_and_redelivery);
 	tcase_add_test(tc, test_owner_and_time);
+	tcase_add_test(tc, test_undeliver);
 	tcase_add_test(tc, test_old_tokens);
 	tcase_add_test(tc, test_token_text);
 	tcase_add_loop_test(tc, test_model, 0, 4);

@@ -269,6 +269,14 @@ engine_nack(struct engine *engine, const char *token)
 }
 
 void
+engine_undeliver(struct engine *engine, uint32_t slot, uint32_t generation,
+    uint32_t deliveries)
+{
+	if (ledger_undeliver(engine->ledger, slot, generation, deliveries))
+		loop_defer(engine->loop, &engine->ready);
+}
+
+void
 engine_auto_ack(struct engine *engine, uint32_t slot, uint32_t generation)
 {
 	if (ledger_ack(engine->ledger, slot, generation, NULL) == LEDGER_DONE)
