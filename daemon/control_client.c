@@ -21,10 +21,12 @@
 #include "lib/core/frame.h"
 #include "lib/core/log.h"
 
-#define READ_SIZE    16384 /* bytes of one recv(2) */
-#define READ_BUDGET  16    /* of them in a turn */
-#define LINE_BUDGET  32    /* lines served in a turn */
-#define WRITE_PIECES 16    /* of one sendmsg(2) */
+#define READ_SIZE   16384 /* bytes of one recv(2) */
+#define READ_BUDGET 16    /* of them in a turn */
+#define LINE_BUDGET 32    /* lines served in a turn */
+#define TIME_BUDGET \
+	2000000u        /* ns of serving in a turn, the line that exceeds it apart */
+#define WRITE_PIECES 16 /* of one sendmsg(2) */
 
 /* Somebody wants to know when all bytes up to end are written. */
 struct mark {
@@ -199,6 +201,12 @@ client_release(struct client *client)
 	loop_defer(client->config->loop, &client->work);
 }
 
+bool
+client_is_broken(const struct client *client)
+{
+	return client->is_broken;
+}
+
 size_t
 client_unsent(const struct client *client)
 {
@@ -247,13 +255,14 @@ serve(struct client *client)
 {
 	const struct client_hooks *hooks = &client->config->hooks;
 	unsigned int lines = LINE_BUDGET, reads = READ_BUDGET;
+	const uint64_t end_ns = loop_now_ns() + TIME_BUDGET;
 	size_t len;
 	char *line;
 
 	while (!client->is_served && !client->is_doomed && !is_paused(client)) {
 		enum frame_result result;
 
-		if (lines == 0 || reads == 0) {
+		if (lines == 0 || reads == 0 || loop_now_ns() > end_ns) {
 			loop_defer(client->config->loop, &client->work);
 			return;
 		}

@@ -89,6 +89,9 @@ void client_drop(struct client *client);
 void client_hold(struct client *client);
 void client_release(struct client *client);
 
+/* Whether it reads no more: replies to it are thrown away. */
+bool client_is_broken(const struct client *client);
+
 /* Bytes that wait to be written. */
 size_t client_unsent(const struct client *client);
 

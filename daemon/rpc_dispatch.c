@@ -109,6 +109,11 @@ dispatch(struct rpc_call *call, const struct jsonrpc_request *request)
 		stats->notifications_refused++;
 		log_debug("rpc", "pid=%ld method=%s refused as a notification",
 		    (long)call->client->pid, methods[call->method].name);
+	}
+	/* What changes nothing and is heard by nobody costs no work either. */
+	if (!call->wants_reply ||
+	    (!methods[call->method].changes &&
+		client_is_broken(call->client->client))) {
 		rpc_call_drop(call);
 		return;
 	}
