@@ -17,6 +17,8 @@
 #define STOP_NS         4000000000u /* an orderly stop ends after this in any case */
 #define RETRY_FIRST_NS  250000000u
 #define RETRY_MAX_NS    SECOND_NS
+#define FLAP_NS         (60ull * SECOND_NS) /* a device lost so soon after its opening */
+#define FLAP_RETRY_NS   (16ull * SECOND_NS) /* is tried again ever more seldom */
 #define TICK_DRAIN_MS   10u
 #define TICK_PENDING_MS 20u
 #define TICK_IDLE_MS    1000u
@@ -119,22 +121,42 @@ tick_start(struct engine *engine)
 	loop_timer_start(engine->tick, delay_ms);
 }
 
+/* A device that is lost again and again is tried ever more seldom. */
+static uint64_t
+next_retry(const struct engine *engine, uint64_t now_ns)
+{
+	if (engine->is_removed || engine->retry_delay_ns == 0 ||
+	    now_ns - engine->up_ns > FLAP_NS)
+		return RETRY_FIRST_NS;
+	return engine->retry_delay_ns * 2 < FLAP_RETRY_NS ? engine->retry_delay_ns * 2
+							  : FLAP_RETRY_NS;
+}
+
 static void
 lose_device(struct engine *engine)
 {
 	bool is_gone = strcmp(engine->lost_reason, "device_gone") == 0;
+	uint64_t now_ns = loop_now_ns();
 	char reason[160];
 
+	/* A fatal error may be the first sign of a removal. */
+	if (is_gone && !engine->is_removed)
+		engine_read_cm(engine);
 	(void)snprintf(reason, sizeof(reason), "device %s: %s", engine_device(engine),
-	    is_gone ? "it was removed" : engine->lost_reason);
+	    engine->is_removed ? "it was removed"
+		: is_gone      ? "it reported a fatal error"
+			       : engine->lost_reason);
 	log_error("engine", "%s; messages that have arrived are kept", reason);
 	engine->is_device_lost = false;
-	/* The context of a device that is still there serves again. */
-	engine_down(engine, engine->lost_reason, is_gone);
+	/*
+	 * The context of a device that is still there serves again. One that removes itself
+	 * behind a fatal error alone waits for nobody.
+	 */
+	engine_down(engine, engine->lost_reason, engine->is_removed);
 	if (engine->state == ENGINE_STOPPING)
 		return;
-	engine->retry_delay_ns = RETRY_FIRST_NS;
-	engine->retry_ns = loop_now_ns() + engine->retry_delay_ns;
+	engine->retry_delay_ns = next_retry(engine, now_ns);
+	engine->retry_ns = now_ns + engine->retry_delay_ns;
 	engine_set_state(engine, ENGINE_WAITING_FOR_DEVICE, reason);
 }
 
@@ -202,9 +224,8 @@ retry_device(struct engine *engine, uint64_t now_ns)
 		return;
 	if (engine_up(engine, &err) == 0)
 		return;
-	engine->retry_delay_ns *= 2;
-	if (engine->retry_delay_ns > RETRY_MAX_NS)
-		engine->retry_delay_ns = RETRY_MAX_NS;
+	if (engine->retry_delay_ns < RETRY_MAX_NS)
+		engine->retry_delay_ns *= 2;
 	engine->retry_ns = now_ns + engine->retry_delay_ns;
 	engine_set_state(engine, ENGINE_WAITING_FOR_DEVICE, err.text);
 }

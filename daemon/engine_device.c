@@ -73,6 +73,7 @@ on_cm_event(struct engine *engine, struct rpma_cm_event *event)
 			listener->info.accepted++;
 		return;
 	case RPMA_CM_DEVICE_REMOVED:
+		engine->is_removed = true;
 		engine_lose(engine, "device_gone");
 		return;
 	case RPMA_CM_OTHER:
@@ -97,10 +98,9 @@ on_cm_event(struct engine *engine, struct rpma_cm_event *event)
 	}
 }
 
-static void
-on_cm_ready(void *arg)
+void
+engine_read_cm(struct engine *engine)
 {
-	struct engine *engine = arg;
 	struct rpma_cm_event event;
 	unsigned int i;
 
@@ -116,6 +116,12 @@ on_cm_ready(void *arg)
 			return;
 		}
 	}
+}
+
+static void
+on_cm_ready(void *arg)
+{
+	engine_read_cm(arg);
 }
 
 static void
@@ -248,6 +254,8 @@ engine_up(struct engine *engine, struct err *err)
 		return rc;
 	}
 	engine->is_device_lost = false;
+	engine->is_removed = false;
+	engine->up_ns = loop_now_ns();
 	log_notice("engine", "device %s is open", device_name(engine->device));
 	engine_set_state(engine, ENGINE_RUNNING, "");
 	engine_kick(engine);

@@ -55,6 +55,7 @@ struct engine {
 	bool wants_drain; /* read both completion queues on the next turn */
 	bool wants_ready; /* tell the owner that messages are ready */
 	bool is_device_lost; /* take the device down on the next turn */
+	bool is_removed;     /* because it is being removed */
 	bool is_stopped_told;
 	bool is_refill_failing;
 	const char *lost_reason; /* close reason of the connections then */
@@ -62,6 +63,7 @@ struct engine {
 	uint64_t second_ns;      /* when the once-a-second work is due */
 	uint64_t retry_ns;       /* when to look for the device again */
 	uint64_t retry_delay_ns;
+	uint64_t up_ns; /* when the device was opened last */
 	uint64_t stop_deadline_ns;
 	uint64_t empty_samples[EMPTY_WINDOW_S]; /* empty_ns, once a second */
 	unsigned int sample;
@@ -100,6 +102,8 @@ int engine_listeners_up(struct engine *engine, struct err *err);
 bool engine_drain(struct engine *engine, struct cq *cq, enum cq_cause cause);
 /* The device is to be let go on the next turn; "device_gone" outweighs other reasons. */
 void engine_lose(struct engine *engine, const char *reason);
+/* Serve the events of the connections' channel that are there now. */
+void engine_read_cm(struct engine *engine);
 void engine_set_state(struct engine *engine, enum engine_state state,
     const char *reason);
 

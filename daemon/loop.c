@@ -242,14 +242,17 @@ int
 loop_fd_new(struct loop *loop, int fd, loop_fn fn, void *arg, struct loop_fd **out)
 {
 	struct loop_fd *self = calloc(1, sizeof(*self));
+	int rc;
 
 	if (!self)
 		return -ENOMEM;
 	*self = (struct loop_fd){ .loop = loop, .fn = fn, .arg = arg };
 	self->event = event_new(loop->base, fd, EV_READ | EV_PERSIST, on_fd, self);
+	errno = ENOMEM;
 	if (!self->event || event_add(self->event, NULL) < 0) {
+		rc = errno > 0 ? -errno : -ENOMEM;
 		loop_fd_free(self);
-		return -ENOMEM;
+		return rc;
 	}
 	*out = self;
 	return 0;

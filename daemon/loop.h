@@ -28,7 +28,7 @@ RPMAD_MUST_USE int loop_turn(struct loop *loop, unsigned int timeout_ms);
 
 /*
  * Call fn whenever fd is readable, until loop_fd_free(); the fd stays the caller's and
- * is closed after it. return 0; -ENOMEM
+ * is closed after it. return 0; -ENOMEM; another negative errno: it cannot be waited for
  */
 RPMAD_MUST_USE int loop_fd_new(struct loop *loop, int fd, loop_fn fn, void *arg,
     struct loop_fd **out);

@@ -176,6 +176,42 @@ START_TEST(test_taken_port_later)
 }
 END_TEST
 
+static bool
+is_down(struct rig *r, void *arg)
+{
+	(void)arg;
+	return engine_state(r->engine) == ENGINE_WAITING_FOR_DEVICE;
+}
+
+static bool
+is_up(struct rig *r, void *arg)
+{
+	(void)arg;
+	return engine_state(r->engine) == ENGINE_RUNNING;
+}
+
+/* A device that reports a fatal error and stays serves again, without end. */
+START_TEST(test_fatal_error_of_a_device_that_stays)
+{
+	const struct ibv_context *context = fake_context(0);
+	unsigned int i;
+
+	ck_assert_int_eq(rig_start(&rig), 0);
+	for (i = 0; i < 2; i++) {
+		(void)rig_peer(&rig);
+		fake_async_event(0, IBV_EVENT_DEVICE_FATAL, 0, 0);
+		ck_assert(rig_until(&rig, is_down, NULL));
+		ck_assert_ptr_nonnull(strstr(engine_reason(rig.engine), "fatal error"));
+		ck_assert_str_eq(rig_conn(&rig, i + 1).reason, "device_gone");
+		ck_assert(!fake_device_released(context));
+		ck_assert(rig_until(&rig, is_up, NULL));
+	}
+	(void)rig_peer(&rig);
+	ck_assert_uint_eq(rig_counts(&rig).posted, 16);
+	rig_end(&rig);
+}
+END_TEST
+
 /* Every provider call of the start fails in turn; each time all is taken back. */
 START_TEST(test_nth_call_fails_at_start)
 {
@@ -214,6 +250,7 @@ main(void)
 	tcase_add_test(tc, test_wrong_device);
 	tcase_add_test(tc, test_taken_port_later);
 	tcase_add_test(tc, test_device_by_name);
+	tcase_add_test(tc, test_fatal_error_of_a_device_that_stays);
 	tcase_add_test(tc, test_nth_call_fails_at_start);
 	tcase_set_timeout(tc, 120);
 	suite_add_tcase(suite, tc);
