@@ -53,6 +53,7 @@ struct client {
 	unsigned int holds;           /* replies that will come later */
 	pid_t pid;
 	bool is_stalling; /* stall_timer runs */
+	bool is_full;     /* it had no room, which on_room() has not taken back */
 	bool is_broken;   /* it reads no more: what is written is thrown away */
 	bool is_doomed;   /* to be dropped */
 	bool at_eof;      /* nothing more comes from it */
@@ -127,6 +128,10 @@ flush(struct client *client)
 	if (n < 0 && n != -EAGAIN)
 		break_output(client);
 	report_marks(client, true);
+	if (client->is_full && client_has_room(client)) {
+		client->is_full = false;
+		client->config->hooks.on_room(client->user);
+	}
 	if (evbuffer_get_length(client->out) == 0) {
 		loop_timer_stop(client->stall_timer);
 		client->is_stalling = false;
@@ -170,6 +175,7 @@ client_send(struct client *client, char *bytes, size_t len, client_written_fn fn
 	if (evbuffer_add_reference(client->out, bytes, len, free_bytes, bytes) < 0)
 		goto fail;
 	client->queued += len;
+	client->is_full = !client_has_room(client);
 	if (mark)
 		STAILQ_INSERT_TAIL(&client->marks, mark, link);
 	loop_defer(client->config->loop, &client->work);
@@ -213,13 +219,13 @@ client_unsent(const struct client *client)
 	return evbuffer_get_length(client->out);
 }
 
-/* ---- input ---- */
-
-static bool
-is_paused(const struct client *client)
+bool
+client_has_room(const struct client *client)
 {
-	return client_unsent(client) > CLIENT_PAUSE_BYTES;
+	return client_unsent(client) <= CLIENT_PAUSE_BYTES;
 }
+
+/* ---- input ---- */
 
 /* Read once. false: there is nothing more to read for now. */
 static bool
@@ -259,7 +265,7 @@ serve(struct client *client)
 	size_t len;
 	char *line;
 
-	while (!client->is_served && !client->is_doomed && !is_paused(client)) {
+	while (!client->is_served && !client->is_doomed && client_has_room(client)) {
 		enum frame_result result;
 
 		if (lines == 0 || reads == 0 || loop_now_ns() > end_ns) {
@@ -353,7 +359,7 @@ arm(struct client *client)
 	if (client->at_eof) {
 		wanted |= EV_WRITE | EV_ET;
 	} else {
-		if (!is_paused(client))
+		if (client_has_room(client))
 			wanted |= EV_READ;
 		if (client_unsent(client) > 0)
 			wanted |= EV_WRITE;

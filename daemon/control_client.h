@@ -37,6 +37,8 @@ struct client_hooks {
 	/* A line is longer than the limit; seen: its bytes so far. Its rest is skipped.
 	 */
 	void (*on_too_large)(void *user, size_t seen);
+	/* It has read so much that client_has_room() again. */
+	void (*on_room)(void *user);
 	/* The last call about a client. Replies on their way were reported before. */
 	void (*on_close)(void *user);
 };
@@ -94,5 +96,7 @@ bool client_is_broken(const struct client *client);
 
 /* Bytes that wait to be written. */
 size_t client_unsent(const struct client *client);
+/* Whether a large reply may be added: at most CLIENT_PAUSE_BYTES wait to be written. */
+bool client_has_room(const struct client *client);
 
 #endif

@@ -84,6 +84,15 @@ log_summary(const struct rpc_client *client)
 	    (unsigned long long)done[METHOD_CONN_SEND]);
 }
 
+/* Polls that wait may have been passed over for want of room. */
+static void
+on_room(void *user)
+{
+	struct rpc_client *client = user;
+
+	rpc_polls_wake(client->rpc->context.polls);
+}
+
 static void
 on_close(void *user)
 {
@@ -167,6 +176,7 @@ rpc_hooks(struct rpc *rpc)
 		.on_open = on_open,
 		.on_line = on_line,
 		.on_too_large = on_too_large,
+		.on_room = on_room,
 		.on_close = on_close };
 }
 

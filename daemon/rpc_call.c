@@ -53,6 +53,12 @@ rpc_call_room(const struct rpc_call *call)
 	return used < RPC_REPLY_MAX - MEMBER_ROOM ? RPC_REPLY_MAX - used : MEMBER_ROOM;
 }
 
+bool
+rpc_call_is_read(const struct rpc_call *call)
+{
+	return client_has_room(call->client->client);
+}
+
 /* ---- who wants to know that a reply was written ---- */
 
 int

@@ -64,6 +64,8 @@ enum role rpc_call_role(const struct rpc_call *call);
 bool rpc_call_in_batch(const struct rpc_call *call);
 /* Bytes that the reply, envelope included, may have. */
 size_t rpc_call_room(const struct rpc_call *call);
+/* Whether its client reads what it gets: a large reply does not pile up behind others. */
+bool rpc_call_is_read(const struct rpc_call *call);
 
 /*
  * Call fn once: with true when the last byte of the reply went to the kernel, with

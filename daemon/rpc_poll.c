@@ -176,6 +176,9 @@ collect(const struct poll *poll, struct delivery *delivery, json_t *list)
 	uint64_t bytes = 0;
 
 	room = room > taken ? room - taken : 0;
+	/* What it does not read would only pile up. */
+	if (!rpc_call_is_read(poll->call))
+		return 0;
 	while (delivery->count < poll->max &&
 	    engine_peek(poll->context->engine, &next)) {
 		bytes += next.arrival.len;
@@ -249,15 +252,21 @@ on_cancel(void *arg)
 	poll_free(arg);
 }
 
-/* Answer polls that wait while there are messages for them. */
+/*
+ * Answer polls that wait while there are messages for them, passing over those whose clients
+ * have yet to read what they got; on_room() of the client brings them back.
+ */
 static void
 serve(struct rpc_polls *polls, unsigned int budget)
 {
-	struct ledger_message next;
-	struct poll *poll;
+	struct ledger_message message;
+	struct poll *poll, *next;
 
-	while ((poll = TAILQ_FIRST(&polls->waiting)) &&
-	    engine_peek(polls->context->engine, &next)) {
+	for (poll = TAILQ_FIRST(&polls->waiting);
+	     poll && engine_peek(polls->context->engine, &message); poll = next) {
+		next = TAILQ_NEXT(poll, link);
+		if (!rpc_call_is_read(poll->call))
+			continue;
 		if (budget-- == 0) {
 			loop_defer(polls->context->loop, &polls->serve);
 			return;
@@ -283,6 +292,8 @@ wait(struct poll *poll, uint64_t wait_ms)
 	TAILQ_INSERT_TAIL(&polls->waiting, poll, link);
 	loop_timer_start(poll->timer, wait_ms);
 	rpc_call_on_cancel(poll->call, on_cancel, poll);
+	/* Those before it may be passed over. */
+	rpc_polls_wake(polls);
 	return 0;
 }
 

@@ -3,6 +3,7 @@
 #include <config.h>
 
 #include <stdbool.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
 
@@ -226,6 +227,46 @@ START_TEST(test_no_memory)
 }
 END_TEST
 
+/*
+ * Large replies do not pile up for a client that has yet to read the first; others get what
+ * it cannot take, and it gets the rest as it reads.
+ */
+START_TEST(test_large_replies)
+{
+	const size_t size = 2097152;
+	char *data = calloc(1, size);
+	json_t *reply;
+	unsigned int i;
+
+	ck_assert_ptr_nonnull(data);
+	teardown();
+	start("{\"pool\":{\"slots\":5,\"slot_size\":2097152}}");
+	for (i = 0; i < 4; i++)
+		crig_puts(&a, POLL("\"wait_ms\":60000,\"max\":1"));
+	crig_puts(&a, POLL("\"wait_ms\":200"));
+	crig_settle(&rig);
+	crig_puts(&b, POLL("\"wait_ms\":60000,\"max\":1"));
+	crig_settle(&rig);
+	crig_post(&rig, 5);
+	for (i = 0; i < 5; i++)
+		stub_engine_arrive(rig.engine, data, size);
+	crig_settle(&rig);
+	ck_assert_uint_eq(stub_engine_counts(rig.engine).leased, 2);
+	reply = crig_reply(&b);
+	ck_assert_uint_eq(crig_count(json_object_get(reply, "result")), 1);
+	json_decref(reply);
+	crig_run_ms(&rig, 300);
+	for (i = 0; i < 5; i++) {
+		/* The one whose time is over is answered behind the first, without. */
+		reply = crig_reply(&a);
+		ck_assert_uint_eq(crig_count(json_object_get(reply, "result")), i != 1);
+		json_decref(reply);
+	}
+	ck_assert_uint_eq(stub_engine_counts(rig.engine).leased, 5);
+	free(data);
+}
+END_TEST
+
 static Suite *
 suite(void)
 {
@@ -240,6 +281,7 @@ suite(void)
 	tcase_add_test(tc, test_half_close);
 	tcase_add_test(tc, test_client_gone);
 	tcase_add_test(tc, test_auto_ack);
+	tcase_add_test(tc, test_large_replies);
 	tcase_add_test(tc, test_no_memory);
 	suite_add_tcase(s, tc);
 	return s;

@@ -70,6 +70,13 @@ on_too_large(void *user, size_t len)
 }
 
 static void
+on_room(void *user)
+{
+	(void)user;
+	rig.seen.rooms++;
+}
+
+static void
 on_close(void *user)
 {
 	(void)user;
@@ -98,6 +105,7 @@ rig_setup(void)
 		.hooks = { .on_open = on_open,
 		    .on_line = on_line,
 		    .on_too_large = on_too_large,
+		    .on_room = on_room,
 		    .on_close = on_close } };
 	ck_assert_int_eq(loop_new(&rig.loop, &err), 0);
 }

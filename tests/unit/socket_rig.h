@@ -15,7 +15,7 @@
 /* What the hooks saw. */
 struct seen {
 	struct client *client; /* the latest */
-	int opened, closed, lines, too_large;
+	int opened, closed, lines, too_large, rooms;
 	size_t last_len;
 	char last[64];
 	uid_t uid;
