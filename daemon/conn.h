@@ -10,6 +10,7 @@
 
 #include "daemon/engine.h"
 #include "lib/core/compiler.h"
+#include "lib/core/err.h"
 
 struct rpma_conn;
 
@@ -41,6 +42,9 @@ struct conn {
 	struct conn *next_by_qp;
 };
 TAILQ_HEAD(conn_list, conn);
+
+/* What a call that waits for a connection gets when that ends for this reason. */
+enum err_code conn_lost_code(const char *reason);
 
 /* How many closed connections are remembered. */
 #define CONN_CLOSED_MAX 64u

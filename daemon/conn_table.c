@@ -4,6 +4,7 @@
 
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "daemon/conn.h"
 
@@ -138,4 +139,14 @@ conn_closed_entry(struct conn_table *table, uint64_t id, uint32_t qp_num)
 	uint64_t at = closed_find(table, id, qp_num);
 
 	return at < CONN_CLOSED_MAX ? &table->closed[at] : NULL;
+}
+
+enum err_code
+conn_lost_code(const char *reason)
+{
+	if (strcmp(reason, "device_gone") == 0)
+		return ERR_DEVICE_GONE;
+	if (strcmp(reason, "shutdown") == 0)
+		return ERR_SHUTTING_DOWN;
+	return ERR_CONN_LOST;
 }

@@ -390,8 +390,9 @@ conns_close(struct conns *conns, struct conn *conn, const char *reason)
 		struct err err;
 
 		conn->opened = NULL;
-		(void)err_set(&err, ERR_CONN_LOST, 0, "connection %llu: closed (%s)",
-		    (unsigned long long)conn->info.id, reason);
+		(void)err_set(&err, conn_lost_code(reason), 0,
+		    "connection %llu: closed (%s)", (unsigned long long)conn->info.id,
+		    reason);
 		opened(conn->opened_arg, &err, &conn->info);
 	}
 	if (has_qp) {

@@ -141,6 +141,18 @@ open_standard_fds(void)
 	return 0;
 }
 
+/* The end has begun: another wish to end must not make it look like a crash. */
+static void
+hold_signals(void)
+{
+	sigset_t set;
+
+	(void)sigemptyset(&set);
+	(void)sigaddset(&set, SIGTERM);
+	(void)sigaddset(&set, SIGINT);
+	(void)sigprocmask(SIG_BLOCK, &set, NULL); /* fails for a wrong "how" alone */
+}
+
 static int
 serve(const struct settings *settings)
 {
@@ -155,6 +167,7 @@ serve(const struct settings *settings)
 		return status_of(err.code);
 	}
 	rc = daemon_run(daemon);
+	hold_signals();
 	daemon_free(daemon);
 	if (rc < 0)
 		log_error("rpmad", "the event loop failed");

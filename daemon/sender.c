@@ -270,13 +270,15 @@ succeed(struct sender *sender, uint32_t slot, struct conn *conn)
 	release(sender, slot);
 }
 
+/* conn may be NULL: it is not known any more. */
 static void
-fail(struct sender *sender, uint32_t slot, const char *why)
+fail(struct sender *sender, uint32_t slot, const struct conn *conn, const char *why)
 {
 	struct err err;
 
 	sender->stats.failures++;
-	(void)err_set(&err, ERR_CONN_LOST, 0, "connection %llu: the send failed: %s",
+	(void)err_set(&err, conn ? conn_lost_code(conn->info.reason) : ERR_CONN_LOST, 0,
+	    "connection %llu: the send failed: %s",
 	    (unsigned long long)sender->sends[slot].conn, why);
 	err_hint(&err, "rpmactl conn %llu shows why it ended",
 	    (unsigned long long)sender->sends[slot].conn);
@@ -300,7 +302,7 @@ on_wc(void *arg, const struct ibv_wc *wc)
 		succeed(sender, slot, conn);
 		return;
 	}
-	fail(sender, slot, wc_status_name(wc->status));
+	fail(sender, slot, conn, wc_status_name(wc->status));
 	if (conn)
 		sender->failed(sender->failed_arg, conn, wc->status);
 }
@@ -332,7 +334,7 @@ sender_conn_gone(struct sender *sender, struct conn *conn)
 	for (slot = 0; slot < sender->stats.total && conn->sends > 0; slot++)
 		if (sender->sends[slot].is_used &&
 		    sender->sends[slot].conn == conn->info.id)
-			fail(sender, slot, "the connection was closed");
+			fail(sender, slot, conn, "the connection was closed");
 }
 
 bool

@@ -88,10 +88,10 @@ static const struct param_spec conn_send_specs[] = {
 	  .doc = "how long to wait for the completion", .offset = AT(conn_send_params, timeout_ms) },
 };
 
-static const enum err_code post_errors[] = { ERR_NOT_READY, ERR_SRQ_FULL, ERR_SLOT_BUSY, ERR_SLOT_RANGE, ERR_DEVICE_GONE, ERR_PROVIDER };
+static const enum err_code post_errors[] = { ERR_NOT_READY, ERR_SRQ_FULL, ERR_SLOT_BUSY, ERR_SLOT_RANGE, ERR_PROVIDER };
 static const enum err_code poll_errors[] = { ERR_CANCELLED, ERR_SHUTTING_DOWN };
 static const enum err_code token_errors[] = { ERR_NO_SUCH_TOKEN };
-static const enum err_code listen_errors[] = { ERR_ADDR_NOT_RDMA, ERR_ADDR_IN_USE, ERR_WRONG_DEVICE, ERR_ALREADY_EXISTS, ERR_NOT_READY, ERR_LIMIT, ERR_MEMLOCK_LIMIT, ERR_SRQ_UNSUPPORTED, ERR_PROVIDER };
+static const enum err_code listen_errors[] = { ERR_ADDR_NOT_RDMA, ERR_ADDR_IN_USE, ERR_WRONG_DEVICE, ERR_ALREADY_EXISTS, ERR_DEVICE_GONE, ERR_LIMIT, ERR_MEMLOCK_LIMIT, ERR_SRQ_UNSUPPORTED, ERR_PROVIDER };
 static const enum err_code unlisten_errors[] = { ERR_NO_SUCH_LISTENER };
 static const enum err_code conn_errors[] = { ERR_NO_SUCH_CONN };
 static const enum err_code open_errors[] = { ERR_NOT_READY, ERR_ADDR_UNRESOLVED, ERR_WRONG_DEVICE, ERR_CONN_REJECTED, ERR_CONN_UNREACHABLE, ERR_CONN_LOST, ERR_TIMEOUT, ERR_LIMIT, ERR_DEVICE_GONE, ERR_SHUTTING_DOWN, ERR_PROVIDER };

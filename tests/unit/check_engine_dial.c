@@ -86,6 +86,25 @@ START_TEST(test_dial_fails)
 }
 END_TEST
 
+/* A dial that waits for its answer hears what became of the device, or of the daemon. */
+START_TEST(test_dial_meets_the_end)
+{
+	struct rig_done done;
+
+	ck_assert_int_eq(rig_start(&rig), 0);
+	fake_dial_script("192.0.2.5", 0, 0, FAKE_DIAL_HOLD, 0, NULL, 0);
+	dial(&done, "192.0.2.5", 60000);
+	rig_settle(&rig);
+	if (_i == 0)
+		fake_device_remove(0);
+	else
+		engine_stop(rig.engine);
+	ck_assert(rig_wait(&rig, &done));
+	ck_assert_int_eq(done.err.code, _i == 0 ? ERR_DEVICE_GONE : ERR_SHUTTING_DOWN);
+	rig_end(&rig);
+}
+END_TEST
+
 static struct fake_peer *
 dial_well(struct rig_done *done)
 {
@@ -184,6 +203,11 @@ END_TEST
 
 START_TEST(test_send_meets_the_end)
 {
+	static const struct {
+		enum err_code code;
+		const char *reason;
+	} ends[] = { { ERR_CONN_LOST, "peer" }, { ERR_CONN_LOST, "timed_out" },
+		{ ERR_SHUTTING_DOWN, "shutdown" } };
 	struct rig_done done;
 	struct fake_peer *peer;
 
@@ -193,13 +217,16 @@ START_TEST(test_send_meets_the_end)
 	send_to(&done, 1, "never", PARAM_UNSET, 60000);
 	if (_i == 0)
 		fake_peer_kill(peer);
-	else
+	else if (_i == 1)
 		fake_peer_vanish(peer);
+	else
+		engine_stop(rig.engine);
 	ck_assert(rig_wait(&rig, &done));
-	ck_assert_int_eq(done.err.code, ERR_CONN_LOST);
+	ck_assert_int_eq(done.err.code, ends[_i].code);
 	ck_assert(rig_until(&rig, no_conns, NULL));
-	ck_assert_str_eq(rig_conn(&rig, 1).reason, _i == 0 ? "peer" : "timed_out");
-	ck_assert_uint_eq(rig_stats(&rig).send_free, 4);
+	ck_assert_str_eq(rig_conn(&rig, 1).reason, ends[_i].reason);
+	if (_i < 2)
+		ck_assert_uint_eq(rig_stats(&rig).send_free, 4);
 	rig_end(&rig);
 }
 END_TEST
@@ -293,7 +320,8 @@ main(void)
 	tcase_add_loop_test(tc, test_dial_fails, 0, ARRAY_LEN(dial_cases));
 	tcase_add_test(tc, test_dial_send_receive);
 	tcase_add_test(tc, test_send_refusals);
-	tcase_add_loop_test(tc, test_send_meets_the_end, 0, 2);
+	tcase_add_loop_test(tc, test_dial_meets_the_end, 0, 2);
+	tcase_add_loop_test(tc, test_send_meets_the_end, 0, 3);
 	tcase_add_test(tc, test_iwarp);
 	tcase_add_test(tc, test_iwarp_burst);
 	tcase_add_test(tc, test_nth_call_fails_under_way);
