@@ -141,15 +141,15 @@ static enum ledger_result
 token_judge(const struct ledger *ledger, uint32_t slot, uint32_t generation)
 {
 	uint64_t word;
-	int32_t age;
+	uint32_t now;
 
 	if (slot >= ledger->counts.total)
 		return LEDGER_UNKNOWN;
 	word = ledger_word(ledger, slot);
-	age = (int32_t)(ledger_word_generation(word) - generation);
-	if (age < 0 || generation == 0)
+	now = ledger_word_generation(word);
+	if (generation > now || generation == 0)
 		return LEDGER_UNKNOWN;
-	if (age > 0)
+	if (generation < now)
 		return LEDGER_ALREADY;
 	switch (ledger_word_state(word)) {
 	case SLOT_READY:
