@@ -320,9 +320,10 @@ follow_once(struct poll *poll)
 	else
 		(void)json_object_del(poll->params, "ack_tokens");
 	rc = ask(poll, &result);
-	/* Whatever came back, the request was sent as a whole, and the tokens with it.
-	 */
-	must_0(json_array_clear(poll->written));
+	/* A daemon that is stopping refuses polls with all that is in them, and still takes
+	 * acknowledgements. Else the tokens went with the request, whatever came back. */
+	if (rc == 0 || poll->ctl->err.code != ERR_SHUTTING_DOWN)
+		must_0(json_array_clear(poll->written));
 	if (rc != 0)
 		return rc;
 	rc = follow_reply(poll, json_object_get(result, "completions"));

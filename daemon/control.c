@@ -20,6 +20,7 @@
 #define PAUSE_MIN_MS     100
 #define PAUSE_MAX_MS     1000
 #define DISCARD_SIZE     4096
+#define DISCARD_COUNT    64 /* of them: as much as a socket buffer holds */
 #define ERRNO_TEXT_MAX   128
 #define COMPLAIN_EACH_MS 60000
 
@@ -53,11 +54,14 @@ static void
 refuse(struct control *control, int fd)
 {
 	char discarded[DISCARD_SIZE];
+	unsigned int i;
 
 	control->stats.refused++;
 	log_debug("control", "refused: %u clients are served", control->stats.clients);
 	/* Bytes left unread would turn the close into a reset. */
-	(void)recv(fd, discarded, sizeof(discarded), MSG_DONTWAIT);
+	for (i = 0; i < DISCARD_COUNT; i++)
+		if (recv(fd, discarded, sizeof(discarded), MSG_DONTWAIT) <= 0)
+			break;
 	/* An answer that does not fit is not given. */
 	(void)send(fd, control->config.refusal, strlen(control->config.refusal),
 	    MSG_NOSIGNAL | MSG_DONTWAIT);

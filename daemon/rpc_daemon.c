@@ -120,5 +120,7 @@ rpc_daemon_stop(struct rpc_call *call, const void *params)
 		rpc_fail_memory(call);
 		return;
 	}
-	(void)rpc_reply(call, json_pack("{s:b}", "stopping", 1));
+	/* What comes behind it, in the same line or turn, comes too late. */
+	if (rpc_reply(call, json_pack("{s:b}", "stopping", 1)) == 0)
+		context->is_stopping = true;
 }
