@@ -40,6 +40,7 @@ engine_listener_add(struct engine *engine, const struct sockaddr_storage *addr,
 	if (rc != 0)
 		return rc;
 	id = listener->info.id;
+	listener->is_asked_for = true;
 	if (engine->device)
 		rc = listener_up(listener, engine->cm, engine->device, err);
 	else
@@ -47,8 +48,7 @@ engine_listener_add(struct engine *engine, const struct sockaddr_storage *addr,
 	listener = listener_by_id(&engine->listeners, id);
 	if (rc == 0 && !listener->info.is_up)
 		rc = listener_up(listener, engine->cm, engine->device, err);
-	if (rc == 0)
-		listener->error[0] = '\0';
+	listener->is_asked_for = false;
 	if (rc != 0) {
 		listeners_remove(&engine->listeners, listener);
 		engine->listeners.next_id--;

@@ -301,8 +301,9 @@ engine_listeners_up(struct engine *engine, struct err *err)
 			if (err)
 				*err = one;
 		}
-		/* The start says it by itself, by failing. */
-		if (engine->is_started || one.code == ERR_ADDR_NOT_RDMA)
+		/* The start says it by itself, by failing; so does a call. */
+		if (!listener->is_asked_for &&
+		    (engine->is_started || one.code == ERR_ADDR_NOT_RDMA))
 			tell_listener(listener, &one);
 	}
 	return result;

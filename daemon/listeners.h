@@ -21,6 +21,7 @@ struct listener {
 	struct sockaddr_storage
 	    wanted;         /* as asked for: port 0 stays 0 until it is up */
 	struct rpma_ep *ep; /* NULL: down */
+	bool is_asked_for;  /* a call waits for it: who called is told what is wrong */
 	char
 	    error[sizeof(((struct err *)0)
 			     ->text)]; /* why it is down, "" before the first attempt */

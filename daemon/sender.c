@@ -103,12 +103,34 @@ sender_free(struct sender *sender)
 	free(sender);
 }
 
+static int
+check_limits(const struct sender *sender, struct device *device, struct err *err)
+{
+	struct device_limits limits;
+	int rc;
+
+	device_get_limits(device, &limits);
+	if (sender->settings->send_slots + CQ_MARGIN <= limits.max_cqe)
+		return 0;
+	rc = err_set(err, ERR_LIMIT, 0,
+	    "send.slots %u is more than device %s can hold: %u completions",
+	    (unsigned int)sender->settings->send_slots, device_name(device),
+	    limits.max_cqe);
+	err_path(err, "send.slots");
+	if (limits.max_cqe > CQ_MARGIN)
+		err_hint(err, "set send.slots to at most %u",
+		    limits.max_cqe - CQ_MARGIN);
+	return rc;
+}
+
 int
 sender_open(struct sender *sender, struct device *device, struct err *err)
 {
-	int rc = memory_register(device, &sender->region, RPMA_MR_USAGE_SEND,
-	    "the send slots", &sender->mr, err);
+	int rc = check_limits(sender, device, err);
 
+	if (rc == 0)
+		rc = memory_register(device, &sender->region, RPMA_MR_USAGE_SEND,
+		    "the send slots", &sender->mr, err);
 	if (rc == 0) {
 		rc = rpma_cq_new(device_peer(device),
 		    sender->settings->send_slots + CQ_MARGIN, &sender->rpma_cq);

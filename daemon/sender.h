@@ -33,7 +33,10 @@ RPMAD_MUST_USE int sender_new(const struct settings *settings,
 /* NULL is fine. */
 void sender_free(struct sender *sender);
 
-/* Register the slots and make the queue. return 0; ERR_MEMLOCK_LIMIT, ERR_PROVIDER */
+/*
+ * Register the slots and make the queue. return 0; ERR_LIMIT, ERR_MEMLOCK_LIMIT,
+ * ERR_PROVIDER
+ */
 RPMAD_MUST_USE int sender_open(struct sender *sender, struct device *device,
     struct err *err);
 /* After the last connection is gone. */

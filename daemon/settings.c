@@ -121,7 +121,9 @@ check_listen(const struct param_list *list, struct settings *out, struct err *er
 			    addr_port(&out->listen[i]) != 0)
 				rc = err_set(err, ERR_INVALID_PARAMS, 0,
 				    "\"%s\" is there twice", param_list_at(list, i));
-		if (rc == 0 && addr_is_wildcard(&out->listen[i])) {
+		if (rc == 0 &&
+		    (addr_is_wildcard(&out->listen[i]) ||
+			addr_is_multicast(&out->listen[i]))) {
 			rc = err_set(err, ERR_INVALID_PARAMS, 0,
 			    "\"%s\" stands for no device", param_list_at(list, i));
 			err_hint(err,

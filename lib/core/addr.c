@@ -141,6 +141,9 @@ addr_split(const char *text, char *host, size_t host_size, uint16_t *port,
 		end = strchr(begin, ']');
 		if (!end)
 			return bad_form(text, "has no closing bracket", err);
+		if (!memchr(begin, ':', (size_t)(end - begin)))
+			return bad_form(text, "has no IPv6 address in its brackets",
+			    err);
 		colon = end + 1;
 	} else {
 		end = strchr(text, ':');
@@ -245,6 +248,15 @@ addr_is_wildcard(const struct sockaddr_storage *addr)
 	struct plain plain = to_plain(addr);
 
 	return plain.family != 0 && memcmp(plain.bytes, zero, plain.len) == 0;
+}
+
+bool
+addr_is_multicast(const struct sockaddr_storage *addr)
+{
+	struct plain plain = to_plain(addr);
+
+	return (plain.family == AF_INET && plain.bytes[0] >= 0xe0) ||
+	    (plain.family == AF_INET6 && plain.bytes[0] == 0xff);
 }
 
 /* Clear what lies behind the first bits; whether anything was set there. */

@@ -44,6 +44,8 @@ const char *addr_format(const struct sockaddr_storage *addr, char *buf, size_t s
 uint16_t addr_port(const struct sockaddr_storage *addr);
 /* The same address, zone and port; an IPv4-mapped one equals its IPv4 form. */
 bool addr_equal(const struct sockaddr_storage *a, const struct sockaddr_storage *b);
+/* Multicast or broadcast: no host's own. */
+bool addr_is_multicast(const struct sockaddr_storage *addr);
 bool addr_is_wildcard(const struct sockaddr_storage *addr);
 
 /* A network in CIDR form. */

@@ -116,6 +116,7 @@ START_TEST(host_and_port)
 		{ "[::1]:", NULL, 0 },
 		{ "[::1", NULL, 0 },
 		{ "[::1:1", NULL, 0 },
+		{ "[192.0.2.1]:1", NULL, 0 },
 	};
 	uint16_t port;
 	struct err err;
@@ -212,6 +213,25 @@ START_TEST(wildcards_and_lengths)
 	ck_assert(!addr_is_wildcard(&addr));
 	addr = parsed("127.0.0.1:1");
 	ck_assert(!addr_is_wildcard(&addr));
+}
+END_TEST
+
+START_TEST(multicast)
+{
+	static const struct {
+		const char *text;
+		bool is_multicast;
+	} cases[] = { { "223.255.255.255", false }, { "224.0.0.1", true },
+		{ "255.255.255.255", true }, { "fe80::1", false }, { "ff02::1", true },
+		{ "::ffff:224.0.0.1", true } };
+	struct sockaddr_storage addr;
+	size_t i;
+
+	for (i = 0; i < ARRAY_LEN(cases); i++) {
+		ck_assert_int_eq(addr_parse(cases[i].text, 1, &addr, NULL), 0);
+		ck_assert_msg(addr_is_multicast(&addr) == cases[i].is_multicast, "%s",
+		    cases[i].text);
+	}
 }
 END_TEST
 
@@ -314,6 +334,7 @@ main(void)
 	tcase_add_test(tcase, hostport_is_parsed);
 	tcase_add_test(tcase, equality);
 	tcase_add_test(tcase, wildcards_and_lengths);
+	tcase_add_test(tcase, multicast);
 	tcase_add_test(tcase, other_families);
 	tcase_add_test(tcase, networks);
 	tcase_add_test(tcase, networks_refused);

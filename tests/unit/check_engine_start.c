@@ -41,6 +41,22 @@ START_TEST(test_device_too_small)
 }
 END_TEST
 
+START_TEST(test_too_many_send_slots)
+{
+	rig.settings.send_slots = 64;
+	fake_options()->max_cqe = 127;
+	ck_assert_int_ne(rig_start(&rig), 0);
+	ck_assert_int_eq(rig.err.code, ERR_LIMIT);
+	ck_assert_str_eq(rig.err.path, "send.slots");
+	ck_assert_ptr_nonnull(strstr(rig.err.hint, "at most 63"));
+	rig_end(&rig);
+	rig_settings(&rig);
+	rig.settings.send_slots = 63;
+	ck_assert_int_eq(rig_start(&rig), 0);
+	rig_end(&rig);
+}
+END_TEST
+
 START_TEST(test_memlock_limit)
 {
 	struct rlimit limit = { .rlim_cur = 4096, .rlim_max = 4096 };
@@ -243,6 +259,7 @@ main(void)
 
 	tcase_add_checked_fixture(tc, set_up, NULL);
 	tcase_add_test(tc, test_device_too_small);
+	tcase_add_test(tc, test_too_many_send_slots);
 	tcase_add_test(tc, test_memlock_limit);
 	tcase_add_test(tc, test_effective_depth);
 	tcase_add_test(tc, test_listeners);
