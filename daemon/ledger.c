@@ -30,8 +30,8 @@ slot_state_name(enum slot_state state)
 	return "unknown";
 }
 
-static void
-set_word(struct ledger *ledger, uint32_t slot, enum slot_state state,
+void
+ledger_set_word(struct ledger *ledger, uint32_t slot, enum slot_state state,
     uint32_t generation, uint32_t deliveries)
 {
 	uint64_t word =
@@ -61,7 +61,7 @@ ledger_change(struct ledger *ledger, uint32_t slot, enum slot_state to,
     uint32_t generation, uint32_t deliveries)
 {
 	(*count_of(ledger, ledger_word_state(ledger_word(ledger, slot))))--;
-	set_word(ledger, slot, to, generation, deliveries);
+	ledger_set_word(ledger, slot, to, generation, deliveries);
 	(*count_of(ledger, to))++;
 }
 
@@ -92,8 +92,8 @@ ledger_list_remove(struct ledger *ledger, uint32_t *first, uint32_t slot)
 	v->prev = 0;
 }
 
-static uint64_t
-checksum(const struct header *header)
+uint64_t
+ledger_checksum(const struct header *header)
 {
 	const unsigned char *bytes = (const unsigned char *)header;
 	uint64_t sum = 14695981039346656037u;
@@ -122,30 +122,40 @@ write_header(struct header *header, uint32_t slots, uint32_t slot_size,
 	header->slots = slots;
 	header->slot_size = slot_size;
 	header->instance = instance;
-	header->checksum = checksum(header);
+	header->checksum = ledger_checksum(header);
 }
 
-int
-ledger_new(void *memory, uint32_t slots, uint32_t slot_size, uint64_t instance,
-    struct ledger **out)
+struct ledger *
+ledger_alloc(void *memory, uint32_t slots)
 {
 	struct ledger *ledger = calloc(1, sizeof(*ledger));
-	uint32_t slot;
 
 	if (!ledger)
-		return -ENOMEM;
+		return NULL;
 	ledger->header = memory;
 	ledger->records = (void *)((char *)memory + HEADER_BYTES);
 	ledger->slots = calloc(slots, sizeof(*ledger->slots));
 	if (!ledger->slots || slot_heap_init(&ledger->ready, slots) != 0 ||
 	    slot_heap_init(&ledger->timed, slots) != 0) {
 		ledger_free(ledger);
-		return -ENOMEM;
+		return NULL;
 	}
-	write_header(ledger->header, slots, slot_size, instance);
 	ledger->counts.total = slots;
-	ledger->counts.free = slots;
 	ledger->next_seq = 1;
+	return ledger;
+}
+
+int
+ledger_new(void *memory, uint32_t slots, uint32_t slot_size, uint64_t instance,
+    struct ledger **out)
+{
+	struct ledger *ledger = ledger_alloc(memory, slots);
+	uint32_t slot;
+
+	if (!ledger)
+		return -ENOMEM;
+	write_header(ledger->header, slots, slot_size, instance);
+	ledger->counts.free = slots;
 	for (slot = slots; slot-- > 0;)
 		ledger_list_push(ledger, &ledger->free_first, slot);
 	*out = ledger;

@@ -80,6 +80,28 @@ RPMAD_MUST_USE int ledger_new(void *memory, uint32_t slots, uint32_t slot_size,
     uint64_t instance, struct ledger **out);
 void ledger_free(struct ledger *ledger);
 
+/* What was found when a ledger was restored. */
+struct ledger_restored {
+	uint32_t messages; /* ready now, the leased among them */
+	uint32_t leased;   /* were leased: they are delivered again */
+	uint32_t
+	    posted; /* were posted: free now; a message may have arrived there unseen */
+	uint32_t bad; /* records that could not be true: their slots are free now */
+};
+
+/*
+ * A ledger over the memory that an earlier process left, whatever instruction it died at:
+ * the same instance, so tokens given out then are good now.
+ *
+ * memory   of bytes bytes, borrowed; unchanged when it is refused
+ * return   0; ERR_INTERNAL_ERROR: no ledger, or its header is damaged (EBADMSG), ENOMEM;
+ *          ERR_UNSUPPORTED: of a version that is not known (EPROTONOSUPPORT), or of other
+ *          slots than these (EINVAL)
+ */
+RPMAD_MUST_USE int ledger_restore(void *memory, size_t bytes, uint32_t slots,
+    uint32_t slot_size, struct ledger **out, struct ledger_restored *restored,
+    struct err *err);
+
 void ledger_counts(const struct ledger *ledger, struct ledger_counts *out);
 enum slot_state ledger_state(const struct ledger *ledger, uint32_t slot);
 /* Whether the counts and the records agree; O(slots). */

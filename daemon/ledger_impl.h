@@ -94,6 +94,16 @@ ledger_word_deliveries(uint64_t word)
 	return (uint32_t)(word >> 8) & DELIVERIES_MAX;
 }
 
+/* Store a word, last of a record's changes. */
+void ledger_set_word(struct ledger *ledger, uint32_t slot, enum slot_state state,
+    uint32_t generation, uint32_t deliveries);
+
+/* What the header's checksum must be. */
+uint64_t ledger_checksum(const struct header *header);
+
+/* The part in ordinary memory, with counts and lists empty; NULL: no memory. */
+struct ledger *ledger_alloc(void *memory, uint32_t slots);
+
 /* Every change of state goes through here, so the counts cannot drift from the records.
  */
 void ledger_change(struct ledger *ledger, uint32_t slot, enum slot_state to,

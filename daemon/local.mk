@@ -25,6 +25,7 @@ noinst_LIBRARIES += %D%/libdaemon.a
 	%D%/ledger.c %D%/ledger.h \
 	%D%/ledger_impl.h \
 	%D%/ledger_message.c \
+	%D%/ledger_restore.c \
 	%D%/listeners.c %D%/listeners.h \
 	%D%/loop.c %D%/loop.h \
 	%D%/named_count.c %D%/named_count.h \

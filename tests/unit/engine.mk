@@ -2,13 +2,23 @@
 # Tests of the receive engine, over the doubles.
 if HAVE_CHECK
 check_PROGRAMS += %D%/check_ledger %D%/check_engine_parts %D%/check_engine \
-  %D%/check_engine_conn %D%/check_engine_dial %D%/check_engine_start
+  %D%/check_engine_conn %D%/check_engine_dial %D%/check_engine_start \
+  %D%/check_ledger_restore %D%/check_ledger_kill %D%/check_ledger_model
 engine_rig = %D%/engine_rig.c %D%/engine_rig.h %D%/harness.h
 engine_test_libs = daemon/libdaemon.a lib/rpma/librpma-core.la lib/core/libcore.a \
   tests/fake/libfake.a $(EVENT_LIBS) $(JANSSON_LIBS) $(SYSTEMD_LIBS) $(CHECK_LIBS)
 %C%_check_ledger_SOURCES = %D%/check_ledger.c %D%/harness.h
 %C%_check_ledger_CFLAGS = $(AM_CFLAGS) $(CHECK_CFLAGS)
 %C%_check_ledger_LDADD = daemon/libdaemon.a lib/core/libcore.a $(CHECK_LIBS)
+%C%_check_ledger_restore_SOURCES = %D%/check_ledger_restore.c %D%/harness.h
+%C%_check_ledger_restore_CFLAGS = $(AM_CFLAGS) $(CHECK_CFLAGS)
+%C%_check_ledger_restore_LDADD = daemon/libdaemon.a lib/core/libcore.a $(CHECK_LIBS)
+%C%_check_ledger_model_SOURCES = %D%/check_ledger_model.c %D%/harness.h
+%C%_check_ledger_model_CFLAGS = $(AM_CFLAGS) $(CHECK_CFLAGS)
+%C%_check_ledger_model_LDADD = daemon/libdaemon.a lib/core/libcore.a $(CHECK_LIBS)
+%C%_check_ledger_kill_SOURCES = %D%/check_ledger_kill.c %D%/harness.h
+%C%_check_ledger_kill_CFLAGS = $(AM_CFLAGS) $(CHECK_CFLAGS)
+%C%_check_ledger_kill_LDADD = daemon/libdaemon.a lib/core/libcore.a $(CHECK_LIBS)
 %C%_check_engine_SOURCES = %D%/check_engine.c $(engine_rig)
 %C%_check_engine_CFLAGS = $(AM_CFLAGS) $(CHECK_CFLAGS) $(VERBS_CFLAGS)
 %C%_check_engine_LDADD = $(engine_test_libs)

@@ -1,0 +1,114 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * A ledger from the memory that an earlier process left behind. That process may have died
+ * at any instruction, and nothing in the memory is trusted: a record that cannot be true
+ * costs its own slot.
+ */
+#include <config.h>
+
+#include <errno.h>
+#include <string.h>
+
+#include "daemon/ledger_impl.h"
+
+/* No pool takes so many messages: numbers beyond it are damage. */
+#define SEQ_LIMIT ((uint64_t)1 << 62)
+
+static int
+check_header(const struct header *header, size_t bytes, uint32_t slots,
+    uint32_t slot_size, struct err *err)
+{
+	if (bytes < sizeof(*header) ||
+	    memcmp(header->magic, LEDGER_MAGIC, sizeof(header->magic)) != 0)
+		return err_set(err, ERR_INTERNAL_ERROR, EBADMSG,
+		    "this is the memory of no ledger");
+	if (header->version != LEDGER_VERSION || header->record_bytes != RECORD_BYTES)
+		return err_set(err, ERR_UNSUPPORTED, EPROTONOSUPPORT,
+		    "the ledger has version %u, this program knows version %u",
+		    header->version, LEDGER_VERSION);
+	if (header->checksum != ledger_checksum(header) || header->instance == 0)
+		return err_set(err, ERR_INTERNAL_ERROR, EBADMSG,
+		    "the ledger's header is damaged");
+	if (header->slots != slots || header->slot_size != slot_size)
+		return err_set(err, ERR_UNSUPPORTED, EINVAL,
+		    "the ledger is of %u slots of %u bytes, %u of %u are configured",
+		    header->slots, header->slot_size, slots, slot_size);
+	if (bytes < ledger_memory_size(slots))
+		return err_set(err, ERR_INTERNAL_ERROR, EBADMSG,
+		    "the ledger's memory has %zu bytes, not the %zu of its slots",
+		    bytes, ledger_memory_size(slots));
+	return 0;
+}
+
+/* Whether a record that claims to hold a message can be true. */
+static bool
+is_message(const struct ledger *ledger, const struct record *record)
+{
+	const unsigned int known = FLAG_IMM | FLAG_RDMA_WRITE | FLAG_CONTEXT;
+	sa_family_t family;
+
+	memcpy(&family, record->peer, sizeof(family));
+	return record->seq > 0 && record->seq < SEQ_LIMIT &&
+	    record->len <= ledger->header->slot_size && !(record->flags & ~known) &&
+	    record->context_len <= LEDGER_CONTEXT_MAX &&
+	    (family == AF_INET || family == AF_INET6 || family == AF_UNSPEC);
+}
+
+/* Take one slot over. */
+static void
+restore_slot(struct ledger *ledger, uint32_t slot, struct ledger_restored *out)
+{
+	struct record *record = &ledger->records[slot];
+	uint64_t word = ledger_word(ledger, slot);
+	uint32_t generation = ledger_word_generation(word);
+	unsigned int state = (unsigned int)(word & 0xff);
+	bool is_held = state == SLOT_READY || state == SLOT_LEASED;
+
+	if (state > SLOT_LEASED || (state != SLOT_FREE && generation == 0) ||
+	    (is_held && !is_message(ledger, record))) {
+		/* Tokens that named what was there must not name what comes. */
+		ledger_set_word(ledger, slot, SLOT_FREE, generation + 1, 0);
+		out->bad++;
+		return;
+	}
+	/* Of a slot whose use was over, only its order counts: no number comes twice. */
+	if (record->seq >= ledger->next_seq && record->seq < SEQ_LIMIT)
+		ledger->next_seq = record->seq + 1;
+	if (!is_held) {
+		out->posted += state == SLOT_POSTED;
+		ledger_set_word(ledger, slot, SLOT_FREE, generation, 0);
+		return;
+	}
+	out->messages++;
+	out->leased += state == SLOT_LEASED;
+	ledger_set_word(ledger, slot, SLOT_READY, generation,
+	    ledger_word_deliveries(word));
+	slot_heap_push(&ledger->ready, slot, record->seq);
+}
+
+int
+ledger_restore(void *memory, size_t bytes, uint32_t slots, uint32_t slot_size,
+    struct ledger **out, struct ledger_restored *restored, struct err *err)
+{
+	struct ledger *ledger;
+	uint32_t slot;
+	int rc;
+
+	rc = check_header(memory, bytes, slots, slot_size, err);
+	if (rc != 0)
+		return rc;
+	ledger = ledger_alloc(memory, slots);
+	if (!ledger)
+		return err_set(err, ERR_INTERNAL_ERROR, ENOMEM,
+		    "ledger: out of memory");
+	memset(restored, 0, sizeof(*restored));
+	for (slot = 0; slot < slots; slot++)
+		restore_slot(ledger, slot, restored);
+	for (slot = slots; slot-- > 0;)
+		if (ledger_state(ledger, slot) == SLOT_FREE)
+			ledger_list_push(ledger, &ledger->free_first, slot);
+	ledger->counts.ready = restored->messages;
+	ledger->counts.free = slots - restored->messages;
+	*out = ledger;
+	return 0;
+}
