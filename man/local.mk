@@ -1,2 +1,11 @@
 # SPDX-License-Identifier: BSD-3-Clause
 dist_man_MANS += %D%/rpmactl.1 %D%/rpmad.json.5 %D%/librpma.7 %D%/rpmad-rpc.7 %D%/rpmad.8
+
+# One page for each function of librpma.
+dist_man_MANS += \
+  %D%/rpma_err_2str.3 %D%/rpma_err_last_errno.3 %D%/rpma_log_get_threshold.3 \
+  %D%/rpma_log_set_function.3 %D%/rpma_log_set_threshold.3 \
+  %D%/rpma_utils_conn_event_2str.3 %D%/rpma_utils_get_ibv_context.3 \
+  %D%/rpma_utils_ibv_context_2name.3 %D%/rpma_utils_ibv_context_by_name.3 \
+  %D%/rpma_utils_ibv_context_is_odp_capable.3 %D%/rpma_utils_ibv_context_release.3 \
+  %D%/rpma_version.3
