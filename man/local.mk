@@ -3,12 +3,18 @@ dist_man_MANS += %D%/rpmactl.1 %D%/rpmad.json.5 %D%/librpma.7 %D%/rpmad-rpc.7 %D
 
 # One page for each function of librpma.
 dist_man_MANS += \
-  %D%/rpma_err_2str.3 %D%/rpma_err_last_errno.3 %D%/rpma_log_get_threshold.3 \
-  %D%/rpma_log_set_function.3 %D%/rpma_log_set_threshold.3 %D%/rpma_mr_dereg.3 \
-  %D%/rpma_mr_get_ptr.3 %D%/rpma_mr_get_size.3 %D%/rpma_mr_reg.3 \
-  %D%/rpma_peer_delete.3 %D%/rpma_peer_get_async_fd.3 %D%/rpma_peer_get_limits.3 \
-  %D%/rpma_peer_get_port.3 %D%/rpma_peer_new.3 %D%/rpma_peer_next_async_event.3 \
-  %D%/rpma_utils_conn_event_2str.3 %D%/rpma_utils_get_ibv_context.3 \
-  %D%/rpma_utils_ibv_context_2name.3 %D%/rpma_utils_ibv_context_by_name.3 \
-  %D%/rpma_utils_ibv_context_is_odp_capable.3 %D%/rpma_utils_ibv_context_release.3 \
-  %D%/rpma_version.3
+  %D%/rpma_cq_delete.3 %D%/rpma_cq_get_fd.3 %D%/rpma_cq_get_wc.3 %D%/rpma_cq_new.3 \
+  %D%/rpma_cq_wait.3 %D%/rpma_err_2str.3 %D%/rpma_err_last_errno.3 \
+  %D%/rpma_log_get_threshold.3 %D%/rpma_log_set_function.3 \
+  %D%/rpma_log_set_threshold.3 %D%/rpma_mr_dereg.3 %D%/rpma_mr_get_ptr.3 \
+  %D%/rpma_mr_get_size.3 %D%/rpma_mr_reg.3 %D%/rpma_peer_delete.3 \
+  %D%/rpma_peer_get_async_fd.3 %D%/rpma_peer_get_limits.3 %D%/rpma_peer_get_port.3 \
+  %D%/rpma_peer_new.3 %D%/rpma_peer_next_async_event.3 %D%/rpma_srq_cfg_delete.3 \
+  %D%/rpma_srq_cfg_get_rcq_size.3 %D%/rpma_srq_cfg_get_rq_size.3 \
+  %D%/rpma_srq_cfg_new.3 %D%/rpma_srq_cfg_set_rcq_size.3 \
+  %D%/rpma_srq_cfg_set_rq_size.3 %D%/rpma_srq_delete.3 %D%/rpma_srq_get_rcq.3 \
+  %D%/rpma_srq_get_size.3 %D%/rpma_srq_new.3 %D%/rpma_srq_recv.3 \
+  %D%/rpma_srq_recv_batch.3 %D%/rpma_srq_set_limit.3 %D%/rpma_utils_conn_event_2str.3 \
+  %D%/rpma_utils_get_ibv_context.3 %D%/rpma_utils_ibv_context_2name.3 \
+  %D%/rpma_utils_ibv_context_by_name.3 %D%/rpma_utils_ibv_context_is_odp_capable.3 \
+  %D%/rpma_utils_ibv_context_release.3 %D%/rpma_version.3
