@@ -3,9 +3,18 @@ dist_man_MANS += %D%/rpmactl.1 %D%/rpmad.json.5 %D%/librpma.7 %D%/rpmad-rpc.7 %D
 
 # One page for each function of librpma.
 dist_man_MANS += \
-  %D%/rpma_cq_delete.3 %D%/rpma_cq_get_fd.3 %D%/rpma_cq_get_wc.3 %D%/rpma_cq_new.3 \
-  %D%/rpma_cq_wait.3 %D%/rpma_err_2str.3 %D%/rpma_err_last_errno.3 \
-  %D%/rpma_log_get_threshold.3 %D%/rpma_log_set_function.3 \
+  %D%/rpma_conn_cfg_delete.3 %D%/rpma_conn_cfg_get_compl_channel.3 \
+  %D%/rpma_conn_cfg_get_cq.3 %D%/rpma_conn_cfg_get_cq_size.3 \
+  %D%/rpma_conn_cfg_get_rcq_size.3 %D%/rpma_conn_cfg_get_rnr_retry.3 \
+  %D%/rpma_conn_cfg_get_rq_size.3 %D%/rpma_conn_cfg_get_sq_size.3 \
+  %D%/rpma_conn_cfg_get_srq.3 %D%/rpma_conn_cfg_get_timeout.3 %D%/rpma_conn_cfg_new.3 \
+  %D%/rpma_conn_cfg_set_compl_channel.3 %D%/rpma_conn_cfg_set_cq.3 \
+  %D%/rpma_conn_cfg_set_cq_size.3 %D%/rpma_conn_cfg_set_rcq_size.3 \
+  %D%/rpma_conn_cfg_set_rnr_retry.3 %D%/rpma_conn_cfg_set_rq_size.3 \
+  %D%/rpma_conn_cfg_set_sq_size.3 %D%/rpma_conn_cfg_set_srq.3 \
+  %D%/rpma_conn_cfg_set_timeout.3 %D%/rpma_cq_delete.3 %D%/rpma_cq_get_fd.3 \
+  %D%/rpma_cq_get_wc.3 %D%/rpma_cq_new.3 %D%/rpma_cq_wait.3 %D%/rpma_err_2str.3 \
+  %D%/rpma_err_last_errno.3 %D%/rpma_log_get_threshold.3 %D%/rpma_log_set_function.3 \
   %D%/rpma_log_set_threshold.3 %D%/rpma_mr_dereg.3 %D%/rpma_mr_get_ptr.3 \
   %D%/rpma_mr_get_size.3 %D%/rpma_mr_reg.3 %D%/rpma_peer_delete.3 \
   %D%/rpma_peer_get_async_fd.3 %D%/rpma_peer_get_limits.3 %D%/rpma_peer_get_port.3 \
