@@ -12,9 +12,14 @@ dist_man_MANS += \
   %D%/rpma_conn_cfg_set_cq_size.3 %D%/rpma_conn_cfg_set_rcq_size.3 \
   %D%/rpma_conn_cfg_set_rnr_retry.3 %D%/rpma_conn_cfg_set_rq_size.3 \
   %D%/rpma_conn_cfg_set_sq_size.3 %D%/rpma_conn_cfg_set_srq.3 \
-  %D%/rpma_conn_cfg_set_timeout.3 %D%/rpma_cq_delete.3 %D%/rpma_cq_get_fd.3 \
-  %D%/rpma_cq_get_wc.3 %D%/rpma_cq_new.3 %D%/rpma_cq_wait.3 %D%/rpma_err_2str.3 \
-  %D%/rpma_err_last_errno.3 %D%/rpma_log_get_threshold.3 %D%/rpma_log_set_function.3 \
+  %D%/rpma_conn_cfg_set_timeout.3 %D%/rpma_conn_req_connect.3 \
+  %D%/rpma_conn_req_delete.3 %D%/rpma_conn_req_get_peer_addr.3 \
+  %D%/rpma_conn_req_get_private_data.3 %D%/rpma_conn_req_new.3 \
+  %D%/rpma_conn_req_recv.3 %D%/rpma_cq_delete.3 %D%/rpma_cq_get_fd.3 \
+  %D%/rpma_cq_get_wc.3 %D%/rpma_cq_new.3 %D%/rpma_cq_wait.3 %D%/rpma_ep_get_addr.3 \
+  %D%/rpma_ep_get_fd.3 %D%/rpma_ep_listen.3 %D%/rpma_ep_next_conn_req.3 \
+  %D%/rpma_ep_shutdown.3 %D%/rpma_err_2str.3 %D%/rpma_err_last_errno.3 \
+  %D%/rpma_log_get_threshold.3 %D%/rpma_log_set_function.3 \
   %D%/rpma_log_set_threshold.3 %D%/rpma_mr_dereg.3 %D%/rpma_mr_get_ptr.3 \
   %D%/rpma_mr_get_size.3 %D%/rpma_mr_reg.3 %D%/rpma_peer_delete.3 \
   %D%/rpma_peer_get_async_fd.3 %D%/rpma_peer_get_limits.3 %D%/rpma_peer_get_port.3 \
