@@ -3,6 +3,8 @@ dist_man_MANS += %D%/rpmactl.1 %D%/rpmad.json.5 %D%/librpma.7 %D%/rpmad-rpc.7 %D
 
 # One page for each function of librpma.
 dist_man_MANS += \
+  %D%/rpma_cm_accept.3 %D%/rpma_cm_delete.3 %D%/rpma_cm_dial.3 %D%/rpma_cm_get_fd.3 \
+  %D%/rpma_cm_listen.3 %D%/rpma_cm_new.3 %D%/rpma_cm_next_event.3 %D%/rpma_cm_reject.3 \
   %D%/rpma_conn_cfg_delete.3 %D%/rpma_conn_cfg_get_compl_channel.3 \
   %D%/rpma_conn_cfg_get_cq.3 %D%/rpma_conn_cfg_get_cq_size.3 \
   %D%/rpma_conn_cfg_get_rcq_size.3 %D%/rpma_conn_cfg_get_rnr_retry.3 \
