@@ -22,7 +22,7 @@
 #define RNR_TIMER_MAX 31
 
 struct rpma_conn *
-rpmai_conn_new(const struct rpma_peer *peer)
+rpmai_conn_new(struct rpma_peer *peer)
 {
 	struct rpma_conn *conn = calloc(1, sizeof(*conn));
 
@@ -199,6 +199,15 @@ rpma_conn_get_qp_num(const struct rpma_conn *conn, uint32_t *qp_num)
 	if (!conn || !qp_num)
 		return RPMA_E_INVAL;
 	*qp_num = conn->queues.qp ? conn->queues.qp->qp_num : 0;
+	return 0;
+}
+
+int
+rpma_conn_get_native_ops(const struct rpma_conn *conn, unsigned int *ops)
+{
+	if (!conn || !ops)
+		return RPMA_E_INVAL;
+	*ops = conn->queues.native_ops;
 	return 0;
 }
 

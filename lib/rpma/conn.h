@@ -33,9 +33,9 @@ enum rpmai_conn_state {
 };
 
 struct rpma_conn {
-	struct rpmai_node node;       /* what the id's context points to */
-	const struct rpma_peer *peer; /* borrowed */
-	struct rdma_cm_id *id;        /* owned */
+	struct rpmai_node node; /* what the id's context points to */
+	struct rpma_peer *peer; /* borrowed */
+	struct rdma_cm_id *id;  /* owned */
 	/* owned; NULL: that of a struct rpma_cm is used */
 	struct rdma_event_channel *channel;
 	struct rpmai_queues queues;
@@ -43,8 +43,9 @@ struct rpma_conn {
 	void *context;           /* the caller's */
 	enum rpmai_conn_state state;
 	bool is_passive;
-	uint8_t rnr_retry; /* 0 .. 7 */
-	uint8_t pdata_len; /* bytes; 0: the peer sent none */
+	bool can_flush_to_pmem; /* the peer said so, see rpma_peer_cfg_* */
+	uint8_t rnr_retry;      /* 0 .. 7 */
+	uint8_t pdata_len;      /* bytes; 0: the peer sent none */
 	uint8_t pdata[RPMAI_PDATA_MAX];
 };
 
@@ -54,7 +55,7 @@ struct rpma_conn_req {
 };
 
 /* Allocate a connection without an id. NULL: out of memory. */
-struct rpma_conn *rpmai_conn_new(const struct rpma_peer *peer);
+struct rpma_conn *rpmai_conn_new(struct rpma_peer *peer);
 
 /*
  * Destroy a connection with all that is its own; NULL and half-built ones are allowed.

@@ -213,3 +213,21 @@ rpma_conn_cfg_get_rnr_retry(const struct rpma_conn_cfg *cfg, unsigned int *rnr_r
 	*rnr_retry = cfg->rnr_retry;
 	return 0;
 }
+
+int
+rpma_conn_cfg_set_native_ops(struct rpma_conn_cfg *cfg, unsigned int ops)
+{
+	if (!cfg || ops & ~(RPMA_NATIVE_FLUSH | RPMA_NATIVE_ATOMIC_WRITE))
+		return RPMA_E_INVAL;
+	cfg->native_ops = ops;
+	return 0;
+}
+
+int
+rpma_conn_cfg_get_native_ops(const struct rpma_conn_cfg *cfg, unsigned int *ops)
+{
+	if (!cfg || !ops)
+		return RPMA_E_INVAL;
+	*ops = cfg->native_ops;
+	return 0;
+}

@@ -16,9 +16,10 @@ struct rpma_conn_cfg {
 	uint32_t sq_size;  /* work requests */
 	uint32_t rq_size;  /* work requests */
 	bool is_channel_shared;
-	uint8_t rnr_retry;    /* 0 .. 7 */
-	struct rpma_srq *srq; /* borrowed; NULL: none */
-	struct rpma_cq *cq;   /* borrowed, takes the send completions; NULL: none */
+	uint8_t rnr_retry;       /* 0 .. 7 */
+	unsigned int native_ops; /* RPMA_NATIVE_*: what to leave to the device */
+	struct rpma_srq *srq;    /* borrowed; NULL: none */
+	struct rpma_cq *cq;      /* borrowed, takes the send completions; NULL: none */
 };
 
 /* cfg itself, or the defaults for NULL; borrowed. */

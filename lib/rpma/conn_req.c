@@ -20,7 +20,7 @@
 
 /* Allocate a request and its connection. NULL: out of memory. */
 static struct rpma_conn_req *
-req_new(const struct rpma_peer *peer)
+req_new(struct rpma_peer *peer)
 {
 	struct rpma_conn_req *req = calloc(1, sizeof(*req));
 
@@ -53,7 +53,7 @@ rpmai_conn_req_leave(struct rpma_conn_req *req)
 }
 
 int
-rpmai_conn_req_of_event(const struct rpma_peer *peer, struct rdma_cm_event *event,
+rpmai_conn_req_of_event(struct rpma_peer *peer, struct rdma_cm_event *event,
     struct rpma_conn_req **req_ptr)
 {
 	struct rpma_conn_req *req = req_new(peer);

@@ -15,7 +15,7 @@ struct rpma_peer;
  * event    consumed
  * return   0; RPMA_E_NOMEM; RPMA_E_PROVIDER
  */
-int rpmai_conn_req_of_event(const struct rpma_peer *peer, struct rdma_cm_event *event,
+int rpmai_conn_req_of_event(struct rpma_peer *peer, struct rdma_cm_event *event,
     struct rpma_conn_req **req_ptr);
 
 /* Destroy a request with its connection; refuses an incoming one. NULL is allowed. */

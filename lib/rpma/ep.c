@@ -20,7 +20,7 @@
 #include "lib/rpma/peer.h"
 
 struct rpma_ep *
-rpmai_ep_new(const struct rpma_peer *peer)
+rpmai_ep_new(struct rpma_peer *peer)
 {
 	struct rpma_ep *ep = calloc(1, sizeof(*ep));
 

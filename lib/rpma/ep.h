@@ -12,15 +12,15 @@ struct rpma_peer;
 struct sockaddr;
 
 struct rpma_ep {
-	struct rpmai_node node;       /* what the id's context points to */
-	const struct rpma_peer *peer; /* borrowed */
-	struct rdma_cm_id *id;        /* owned; NULL: not listening yet */
+	struct rpmai_node node; /* what the id's context points to */
+	struct rpma_peer *peer; /* borrowed */
+	struct rdma_cm_id *id;  /* owned; NULL: not listening yet */
 	/* owned; NULL: that of a struct rpma_cm is used */
 	struct rdma_event_channel *channel;
 };
 
 /* Allocate an endpoint that does not listen yet. NULL: out of memory. */
-struct rpma_ep *rpmai_ep_new(const struct rpma_peer *peer);
+struct rpma_ep *rpmai_ep_new(struct rpma_peer *peer);
 
 /* Destroy an endpoint; half-built ones are allowed. ret: see rpmai_err_note(). */
 void rpmai_ep_free(struct rpma_ep *ep, int *ret);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * librpma.h: remote direct memory access messaging over RDMA CM connections.
+ * librpma.h: messages and remote memory access over RDMA CM connections.
  *
  * The calls of version node LIBRPMA_1.0 keep the names, prototypes, numbers and error
  * codes of the library of this name, version 1.3.0; those of LIBRPMA_1.4 are new.
@@ -14,8 +14,9 @@
  *   is returned.
  * - handles are not reference-counted: what was made from a handle is deleted before it.
  * - different handles may be used by different threads at once; one handle by one thread
- *   at a time. The CM channel of a struct rpma_cm and all that came out of it count as one
- *   handle.
+ *   at a time. A peer, a memory region and a configuration that nobody changes may be used
+ *   by many threads. The CM channel of a struct rpma_cm and all that came out of it count as
+ *   one handle.
  */
 #ifndef LIBRPMA_H
 #define LIBRPMA_H 1
@@ -253,9 +254,52 @@ int rpma_peer_get_async_fd(const struct rpma_peer *peer, int *fd);
  */
 int rpma_peer_next_async_event(struct rpma_peer *peer, struct rpma_async_event *event);
 
+/* What a node tells its peers about itself, by one byte that the program carries. */
+
+struct rpma_peer_cfg;
+
+/*
+ * A configuration of the defaults: direct write to persistent memory does not work.
+ * return       RPMA_E_INVAL pcfg_ptr NULL; RPMA_E_NOMEM
+ */
+int rpma_peer_cfg_new(struct rpma_peer_cfg **pcfg_ptr);
+
+/* RPMA_E_INVAL: pcfg_ptr NULL. */
+int rpma_peer_cfg_delete(struct rpma_peer_cfg **pcfg_ptr);
+
+/*
+ * Whether what a peer writes to this node reaches persistent memory without a cache in
+ * between, so that a flush can make it persistent. RPMA_E_INVAL: an argument is NULL.
+ */
+int rpma_peer_cfg_set_direct_write_to_pmem(struct rpma_peer_cfg *pcfg, bool supported);
+int rpma_peer_cfg_get_direct_write_to_pmem(const struct rpma_peer_cfg *pcfg,
+    bool *supported);
+
+/*
+ * The configuration as a descriptor for peers: 1 byte, 0 no or 1 yes.
+ *
+ * desc         the caller's, of rpma_peer_cfg_get_descriptor_size() bytes, any alignment
+ * desc_size    bytes, always 1
+ * return       RPMA_E_INVAL an argument is NULL
+ */
+int rpma_peer_cfg_get_descriptor(const struct rpma_peer_cfg *pcfg, void *desc);
+int rpma_peer_cfg_get_descriptor_size(const struct rpma_peer_cfg *pcfg,
+    size_t *desc_size);
+
+/*
+ * The configuration that a descriptor stands for: any byte but 0 is yes, bytes after the
+ * first are not read.
+ *
+ * desc         borrowed for the call
+ * return       RPMA_E_INVAL desc or pcfg_ptr NULL, desc_size 0; RPMA_E_NOMEM
+ */
+int rpma_peer_cfg_from_descriptor(const void *desc, size_t desc_size,
+    struct rpma_peer_cfg **pcfg_ptr);
+
 /* Memory regions. */
 
 struct rpma_mr_local;
+struct rpma_mr_remote;
 
 #define RPMA_MR_USAGE_READ_SRC              (1 << 0)
 #define RPMA_MR_USAGE_READ_DST              (1 << 1)
@@ -268,7 +312,10 @@ struct rpma_mr_local;
 
 /*
  * Register memory for the uses given. Memory for SEND or RECV alone is out of reach of every
- * peer. The memory stays the caller's and outlives the region.
+ * peer. The memory stays the caller's and outlives the region. Memory to be flushed can be
+ * read by peers, because a flush may be a read; where the device flushes by itself, it is
+ * registered for that, too. Memory that cannot be pinned is paged on demand, where the device
+ * can do that: see rpma_mr_advise().
  *
  * size         bytes, at least 1
  * usage        one or more RPMA_MR_USAGE_* bits
@@ -286,6 +333,63 @@ int rpma_mr_get_ptr(const struct rpma_mr_local *mr, void **ptr);
 
 /* The registered length in bytes. RPMA_E_INVAL: an argument is NULL. */
 int rpma_mr_get_size(const struct rpma_mr_local *mr, size_t *size);
+
+/*
+ * The region as a descriptor for peers: 21 bytes, little endian: the address (8 bytes), the
+ * size (8), the key (4) and the usage (1). Whoever has it can access the region over any
+ * connection of the same struct rpma_peer, within the usage.
+ *
+ * desc         the caller's, of rpma_mr_get_descriptor_size() bytes, any alignment
+ * desc_size    bytes, always 21
+ * return       RPMA_E_INVAL an argument is NULL
+ */
+int rpma_mr_get_descriptor(const struct rpma_mr_local *mr, void *desc);
+int rpma_mr_get_descriptor_size(const struct rpma_mr_local *mr, size_t *desc_size);
+
+/*
+ * Advise the device of what will be done with a range, for instance to page it in.
+ *
+ * offset, len  bytes within the region
+ * advice       IBV_ADVISE_MR_ADVICE_*
+ * flags        IBV_ADVISE_MR_FLAG_*, or 0
+ * return       RPMA_E_INVAL mr NULL, a range beyond the region, len over 4 GiB - 1, or the
+ *              device says that the advice or the range is invalid (errno EINVAL, EFAULT);
+ *              RPMA_E_NOSUPP the device takes no such advice; RPMA_E_PROVIDER
+ *              ibv_advise_mr(3) failed
+ */
+int rpma_mr_advise(struct rpma_mr_local *mr, size_t offset, size_t len, int advice,
+    uint32_t flags);
+
+/*
+ * The region of a peer that a descriptor stands for; of no connection, and good for all.
+ * What the descriptor says is believed.
+ *
+ * desc         borrowed for the call; bytes after the 21st are not read
+ * return       RPMA_E_INVAL desc or mr_ptr NULL, desc_size under 21, a usage of 0;
+ *              RPMA_E_NOMEM
+ */
+int rpma_mr_remote_from_descriptor(const void *desc, size_t desc_size,
+    struct rpma_mr_remote **mr_ptr);
+
+/* RPMA_E_INVAL: mr_ptr NULL. */
+int rpma_mr_remote_delete(struct rpma_mr_remote **mr_ptr);
+
+/* The size in bytes. RPMA_E_INVAL: an argument is NULL. */
+int rpma_mr_remote_get_size(const struct rpma_mr_remote *mr, size_t *size);
+
+/*
+ * Which flushes it is registered for: RPMA_MR_USAGE_FLUSH_TYPE_* bits, 0 for none. (Not the
+ * numbers of enum rpma_flush_type.) RPMA_E_INVAL: an argument is NULL.
+ */
+int rpma_mr_remote_get_flush_type(const struct rpma_mr_remote *mr, int *flush_type);
+
+/*
+ * What else the descriptor said: RPMA_MR_USAGE_* bits, the address at its owner, and the key.
+ * RPMA_E_INVAL: an argument is NULL.
+ */
+int rpma_mr_remote_get_usage(const struct rpma_mr_remote *mr, int *usage);
+int rpma_mr_remote_get_addr(const struct rpma_mr_remote *mr, uint64_t *addr);
+int rpma_mr_remote_get_rkey(const struct rpma_mr_remote *mr, uint32_t *rkey);
 
 /* Shared receive queue. */
 
@@ -476,6 +580,25 @@ int rpma_conn_cfg_set_rnr_retry(struct rpma_conn_cfg *cfg, unsigned int rnr_retr
 int rpma_conn_cfg_get_rnr_retry(const struct rpma_conn_cfg *cfg,
     unsigned int *rnr_retry);
 
+/*
+ * Operations of remote memory that newer devices do by themselves. Without them a flush is a
+ * short read and an atomic write an ordinary one of 8 bytes, which every device can do.
+ */
+#define RPMA_NATIVE_FLUSH        (1U << 0)
+#define RPMA_NATIVE_ATOMIC_WRITE (1U << 1)
+
+/*
+ * Leave operations to the device where it, its driver and this build know them; where not,
+ * they go the other way, see rpma_conn_get_native_ops(). None is the default, because both
+ * ends must know them: a peer whose device or library does not flush by itself answers a
+ * native flush with an error, which ends the connection.
+ *
+ * ops          RPMA_NATIVE_* bits, or 0
+ * return       RPMA_E_INVAL cfg NULL, other bits; of the getter: an argument is NULL
+ */
+int rpma_conn_cfg_set_native_ops(struct rpma_conn_cfg *cfg, unsigned int ops);
+int rpma_conn_cfg_get_native_ops(const struct rpma_conn_cfg *cfg, unsigned int *ops);
+
 /* Connection requests. */
 
 struct rpma_conn;
@@ -567,6 +690,22 @@ int rpma_conn_next_event(struct rpma_conn *conn, enum rpma_conn_event *event);
 /* What the peer sent, {NULL, 0} when nothing; borrowed from the connection. INVAL. */
 int rpma_conn_get_private_data(const struct rpma_conn *conn,
     struct rpma_conn_private_data *pdata);
+
+/*
+ * Let the connection know what the peer told about itself: without it, and when the peer
+ * takes no direct writes to persistent memory, a persistent flush is RPMA_E_NOSUPP.
+ *
+ * pcfg         borrowed for the call
+ * return       RPMA_E_INVAL an argument is NULL
+ */
+int rpma_conn_apply_remote_peer_cfg(struct rpma_conn *conn,
+    const struct rpma_peer_cfg *pcfg);
+
+/*
+ * Which of the operations that rpma_conn_cfg_set_native_ops() asked for the device does by
+ * itself, RPMA_NATIVE_* bits; 0 also while a dial has no queue pair. RPMA_E_INVAL.
+ */
+int rpma_conn_get_native_ops(const struct rpma_conn *conn, unsigned int *ops);
 
 /* The number that its completions carry as qp_num; 0 while a dial has none yet. INVAL. */
 int rpma_conn_get_qp_num(const struct rpma_conn *conn, uint32_t *qp_num);
@@ -674,6 +813,97 @@ int rpma_send_with_imm(struct rpma_conn *conn, const struct rpma_mr_local *src,
  */
 int rpma_recv(struct rpma_conn *conn, struct rpma_mr_local *dst, size_t offset,
     size_t len, const void *op_context);
+
+/*
+ * Remote memory.
+ *
+ * Each call queues one operation and never blocks. Operations take effect in the order of the
+ * calls, reads excepted: what is queued behind a read or a flush may be done before it.
+ *
+ * flags        RPMA_F_COMPLETION_*, not 0; with ON_ERROR alone the operation has no completion
+ *              of success, and its place in the send queue is free only when a later one has
+ *              completed
+ * op_context   comes back as wr_id of the completion
+ *
+ * A range that reaches beyond its region is refused before anything is queued: on the wire it
+ * would end the connection, and so do a key that is not valid any more and a use that the
+ * region was not registered for.
+ */
+
+/*
+ * Read a peer's memory. The completion says that dst is filled.
+ *
+ * dst, src     regions; both NULL with offsets and len 0: a read of nothing
+ * offsets, len bytes within the regions, len up to 4 GiB - 1
+ * return       RPMA_E_INVAL conn NULL, flags 0, one region NULL or both with an offset or len
+ *              not 0, a range beyond either region, len over 4 GiB - 1; RPMA_E_PROVIDER
+ *              ibv_post_send(3) failed (ENOMEM: the send queue is full), or (ENOTCONN) a dial
+ *              has no queue pair yet
+ * source       ibv_post_send(3), IBV_WR_RDMA_READ
+ */
+int rpma_read(struct rpma_conn *conn, struct rpma_mr_local *dst, size_t dst_offset,
+    const struct rpma_mr_remote *src, size_t src_offset, size_t len, int flags,
+    const void *op_context);
+
+/*
+ * Write to a peer's memory, without the peer noticing. src must stay as it is until the
+ * completion. That it completed does not say that the peer's processor sees the data, nor
+ * that it is persistent: see rpma_flush(). Else as rpma_read(); IBV_WR_RDMA_WRITE.
+ */
+int rpma_write(struct rpma_conn *conn, struct rpma_mr_remote *dst, size_t dst_offset,
+    const struct rpma_mr_local *src, size_t src_offset, size_t len, int flags,
+    const void *op_context);
+
+/*
+ * Write as rpma_write(), then tell the peer: it takes one receive of the peer's, whose
+ * completion (IBV_WC_RECV_RDMA_WITH_IMM) carries imm in network order, and the length.
+ */
+int rpma_write_with_imm(struct rpma_conn *conn, struct rpma_mr_remote *dst,
+    size_t dst_offset, const struct rpma_mr_local *src, size_t src_offset, size_t len,
+    int flags, uint32_t imm, const void *op_context);
+
+#define RPMA_ATOMIC_WRITE_ALIGNMENT 8
+
+/*
+ * Write 8 bytes of which the peer sees all or none, after what was queued before it and after
+ * the flushes among that. Without a native operation (then the completion is
+ * IBV_WC_ATOMIC_WRITE) it is a write (IBV_WC_RDMA_WRITE), and that it is seen as a whole is a
+ * property of the peer's hardware.
+ *
+ * dst_offset   bytes; the address there is a multiple of RPMA_ATOMIC_WRITE_ALIGNMENT
+ * src          8 bytes, copied
+ * return       RPMA_E_INVAL conn, dst or src NULL, flags 0, fewer than 8 bytes at dst_offset,
+ *              an address that is not aligned; RPMA_E_PROVIDER as rpma_read()
+ * source       ibv_post_send(3), IBV_SEND_INLINE, IBV_SEND_FENCE; ibv_wr_post(3)
+ */
+int rpma_atomic_write(struct rpma_conn *conn, struct rpma_mr_remote *dst,
+    size_t dst_offset, const char src[8], int flags, const void *op_context);
+
+enum rpma_flush_type {
+	RPMA_FLUSH_TYPE_PERSISTENT = 0, /* survives a loss of power */
+	RPMA_FLUSH_TYPE_VISIBILITY = 1, /* is seen by the peer's processor */
+};
+
+/*
+ * Let what was written before reach its place: once the flush has completed, it has.
+ *
+ * Without a native operation (then the completion is IBV_WC_FLUSH, and the range counts) it
+ * is a read of up to 8 bytes of the range (IBV_WC_RDMA_READ), which pushes all that was
+ * written over this connection before. It is read into 8 bytes that all connections of a peer
+ * share; the first flush registers them.
+ *
+ * dst_offset   bytes
+ * len          bytes, of any size; 0: as far as reading goes, the memory near dst_offset
+ * return       RPMA_E_INVAL conn or dst NULL, flags 0, a range beyond the region, type neither
+ *              of the two; RPMA_E_NOSUPP for PERSISTENT: no rpma_conn_apply_remote_peer_cfg()
+ *              with direct write to persistent memory, or dst is not registered with
+ *              RPMA_MR_USAGE_FLUSH_TYPE_PERSISTENT; for VISIBILITY: dst is not
+ *              registered with RPMA_MR_USAGE_FLUSH_TYPE_VISIBILITY; RPMA_E_NOMEM, RPMA_E_PROVIDER the first
+ *              flush cannot register its memory; RPMA_E_PROVIDER as rpma_read()
+ * source       ibv_post_send(3), IBV_WR_RDMA_READ; ibv_wr_post(3)
+ */
+int rpma_flush(struct rpma_conn *conn, struct rpma_mr_remote *dst, size_t dst_offset,
+    size_t len, enum rpma_flush_type type, int flags, const void *op_context);
 
 /* Listening endpoints. */
 

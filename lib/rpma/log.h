@@ -29,5 +29,7 @@ rpma_log_function *rpmai_log_wanted(enum rpma_log_level level);
 #define RPMAI_ERROR(...)   RPMAI_LOG(RPMA_LOG_LEVEL_ERROR, __VA_ARGS__)
 #define RPMAI_WARNING(...) RPMAI_LOG(RPMA_LOG_LEVEL_WARNING, __VA_ARGS__)
 #define RPMAI_NOTICE(...)  RPMAI_LOG(RPMA_LOG_LEVEL_NOTICE, __VA_ARGS__)
+#define RPMAI_INFO(...)    RPMAI_LOG(RPMA_LOG_LEVEL_INFO, __VA_ARGS__)
+#define RPMAI_DEBUG(...)   RPMAI_LOG(RPMA_LOG_LEVEL_DEBUG, __VA_ARGS__)
 
 #endif

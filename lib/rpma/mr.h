@@ -3,6 +3,7 @@
 #ifndef RPMAD_LIB_RPMA_MR_H
 #define RPMAD_LIB_RPMA_MR_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -13,6 +14,14 @@ struct rpma_mr_local {
 	uintptr_t base;
 	size_t size; /* bytes */
 	uint32_t lkey;
+	uint8_t usage; /* RPMA_MR_USAGE_* */
+};
+
+struct rpma_mr_remote {
+	uint64_t base; /* address at its owner */
+	uint64_t size; /* bytes */
+	uint32_t rkey;
+	uint8_t usage; /* RPMA_MR_USAGE_* */
 };
 
 /*
@@ -42,6 +51,13 @@ rpmai_mr_range(const struct rpma_mr_local *mr, size_t offset, size_t len,
 	sge->lkey = mr->lkey;
 	*num_sge = len ? 1 : 0;
 	return 0;
+}
+
+/* Whether a range, in bytes, is within a remote region. */
+static inline bool
+rpmai_mr_remote_has(const struct rpma_mr_remote *mr, uint64_t offset, uint64_t len)
+{
+	return offset <= mr->size && len <= mr->size - offset;
 }
 
 #endif

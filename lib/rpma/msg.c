@@ -11,9 +11,6 @@
 #include "lib/rpma/post.h"
 #include "lib/rpma/srq.h"
 
-/* The bit of RPMA_F_COMPLETION_ALWAYS that asks for a completion of success, too. */
-#define COMPLETION_ON_SUCCESS (RPMA_F_COMPLETION_ALWAYS & ~RPMA_F_COMPLETION_ON_ERROR)
-
 int
 rpmai_post_failed(int rc, const char *call)
 {
@@ -25,32 +22,10 @@ rpmai_post_failed(int rc, const char *call)
 	return rpmai_err_provider(errnum, "%s", call);
 }
 
-/* Nothing can be posted before a dial has got its queue pair. */
-static int __attribute__((cold)) no_queue_pair(void)
+int
+rpmai_no_queue_pair(void)
 {
 	return rpmai_err_provider(ENOTCONN, "using a connection without a queue pair");
-}
-
-/* Send what wr says, with the memory of src. */
-static inline int
-post_send(struct rpma_conn *conn, struct ibv_send_wr *wr,
-    const struct rpma_mr_local *src, size_t offset, size_t len, int flags)
-{
-	struct ibv_sge sge;
-	struct ibv_send_wr *bad;
-	int rc;
-
-	if (!conn || flags == 0)
-		return RPMA_E_INVAL;
-	rc = rpmai_mr_range(src, offset, len, &sge, &wr->num_sge);
-	if (rc)
-		return rc;
-	if (!conn->queues.qp)
-		return no_queue_pair();
-	wr->sg_list = &sge;
-	wr->send_flags = flags & COMPLETION_ON_SUCCESS ? IBV_SEND_SIGNALED : 0;
-	rc = ibv_post_send(conn->queues.qp, wr, &bad);
-	return rc ? rpmai_post_failed(rc, "ibv_post_send()") : 0;
 }
 
 int
@@ -62,7 +37,7 @@ rpma_send(struct rpma_conn *conn, const struct rpma_mr_local *src, size_t offset
 		.opcode = IBV_WR_SEND,
 	};
 
-	return post_send(conn, &wr, src, offset, len, flags);
+	return rpmai_post_send(conn, &wr, src, offset, len, flags);
 }
 
 int
@@ -75,7 +50,7 @@ rpma_send_with_imm(struct rpma_conn *conn, const struct rpma_mr_local *src,
 		.imm_data = htonl(imm),
 	};
 
-	return post_send(conn, &wr, src, offset, len, flags);
+	return rpmai_post_send(conn, &wr, src, offset, len, flags);
 }
 
 int
@@ -86,7 +61,7 @@ rpmai_queues_recv(struct rpmai_queues *queues, const struct rpma_mr_local *dst,
 		return rpmai_post_srq_recv(queues->srq->ibv_srq, dst, offset, len,
 		    op_context);
 	if (!queues->qp)
-		return no_queue_pair();
+		return rpmai_no_queue_pair();
 	return rpmai_post_recv(queues->qp, dst, offset, len, op_context);
 }
 

@@ -11,7 +11,9 @@
 #include <string.h>
 
 #include "lib/rpma/err.h"
+#include "lib/rpma/flush.h"
 #include "lib/rpma/librpma.h"
+#include "lib/rpma/native.h"
 #include "lib/rpma/utils.h"
 
 /* A signed count of struct ibv_device_attr as the number that it stands for. */
@@ -40,6 +42,8 @@ rpma_peer_new(struct ibv_context *ibv_ctx, struct rpma_peer **peer_ptr)
 	peer->max_cqe = count(attr.orig_attr.max_cqe);
 	peer->is_iwarp = ibv_ctx->device->transport_type == IBV_TRANSPORT_IWARP;
 	peer->is_odp_capable = rpmai_utils_is_odp_capable(&attr);
+	peer->native_ops = rpmai_native_of_device(&attr);
+	peer->flush_access = rpmai_native_flush_access(&attr);
 	errno = 0;
 	peer->pd = ibv_alloc_pd(ibv_ctx);
 	if (!peer->pd) {
@@ -68,6 +72,7 @@ rpma_peer_delete(struct rpma_peer **peer_ptr)
 	if (!peer)
 		return 0;
 	*peer_ptr = NULL;
+	rpmai_flush_buffer_free(peer, &ret);
 	rc = ibv_dealloc_pd(peer->pd);
 	if (rc)
 		rpmai_err_note(&ret, rpmai_err_verbs(rc), "ibv_dealloc_pd()");

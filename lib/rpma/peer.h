@@ -3,10 +3,12 @@
 #ifndef RPMAD_LIB_RPMA_PEER_H
 #define RPMAD_LIB_RPMA_PEER_H
 
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>
 
 struct ibv_context;
+struct ibv_mr;
 struct ibv_pd;
 
 struct rpma_peer {
@@ -15,6 +17,10 @@ struct rpma_peer {
 	uint32_t max_cqe;
 	bool is_iwarp;
 	bool is_odp_capable;
+	unsigned int native_ops; /* RPMA_NATIVE_*: what the device does by itself */
+	int flush_access;        /* IBV_ACCESS_FLUSH_* that it understands */
+	/* owned; where flushes that read put what they read; NULL before the first */
+	_Atomic(struct ibv_mr *) flush_mr;
 };
 
 /*

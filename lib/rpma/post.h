@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* post.h: receives on their way into a queue; inline for the sake of speed. */
+/* post.h: work requests on their way into a queue; inline for the sake of speed. */
 #ifndef RPMAD_LIB_RPMA_POST_H
 #define RPMAD_LIB_RPMA_POST_H
 
 #include <stddef.h>
 #include <stdint.h>
 
+#include "lib/rpma/conn.h"
 #include "lib/rpma/mr.h"
 
 /*
@@ -18,6 +19,57 @@
  * return   RPMA_E_PROVIDER
  */
 int rpmai_post_failed(int rc, const char *call) __attribute__((cold));
+
+/* Nothing can be posted before a dial has got its queue pair: RPMA_E_PROVIDER, ENOTCONN. */
+int rpmai_no_queue_pair(void) __attribute__((cold));
+
+/* The bit of RPMA_F_COMPLETION_ALWAYS that asks for a completion of success, too. */
+#define RPMAI_F_COMPLETION_ON_SUCCESS \
+	(RPMA_F_COMPLETION_ALWAYS & ~RPMA_F_COMPLETION_ON_ERROR)
+
+/* RPMA_F_COMPLETION_* as IBV_SEND_*; bits of no meaning do not count. */
+static inline unsigned int
+rpmai_send_flags(int flags)
+{
+	return flags & RPMAI_F_COMPLETION_ON_SUCCESS ? IBV_SEND_SIGNALED : 0;
+}
+
+/* Post one complete work request to the send queue. 0; RPMA_E_PROVIDER. */
+static inline int
+rpmai_post_wr(struct ibv_qp *qp, struct ibv_send_wr *wr)
+{
+	struct ibv_send_wr *bad;
+	int rc = ibv_post_send(qp, wr, &bad);
+
+	return rc ? rpmai_post_failed(rc, "ibv_post_send()") : 0;
+}
+
+/*
+ * Post a work request after filling in its flags and its local memory.
+ *
+ * local        see rpmai_mr_range()
+ * flags        RPMA_F_COMPLETION_*
+ * return       0; RPMA_E_INVAL conn NULL, flags 0, or of the range; RPMA_E_PROVIDER
+ * source       ibv_post_send(3)
+ */
+static inline int
+rpmai_post_send(struct rpma_conn *conn, struct ibv_send_wr *wr,
+    const struct rpma_mr_local *local, size_t offset, size_t len, int flags)
+{
+	struct ibv_sge sge;
+	int ret;
+
+	if (!conn || flags == 0)
+		return RPMA_E_INVAL;
+	ret = rpmai_mr_range(local, offset, len, &sge, &wr->num_sge);
+	if (ret)
+		return ret;
+	if (!conn->queues.qp)
+		return rpmai_no_queue_pair();
+	wr->sg_list = &sge;
+	wr->send_flags = rpmai_send_flags(flags);
+	return rpmai_post_wr(conn->queues.qp, wr);
+}
 
 /*
  * Post one receive to a shared receive queue.

@@ -14,6 +14,7 @@
 #include "lib/rpma/err.h"
 #include "lib/rpma/librpma.h"
 #include "lib/rpma/log.h"
+#include "lib/rpma/native.h"
 #include "lib/rpma/peer.h"
 #include "lib/rpma/srq.h"
 
@@ -101,12 +102,20 @@ recv_cq(const struct rpmai_queues *queues)
 	return queues->rcq ? queues->rcq->ibv_cq : queues->cq->ibv_cq;
 }
 
+/* Whether a failure says that the driver does not know what was asked for. */
+static bool
+is_refused(int errnum)
+{
+	return errnum == EOPNOTSUPP || errnum == EINVAL || errnum == ENOSYS;
+}
+
 static int
 make_qp(struct rpmai_queues *queues, struct rdma_cm_id *id,
     const struct rpma_peer *peer, const struct rpma_conn_cfg *cfg)
 {
-	/* no optional attribute but the PD: several drivers refuse all others */
-	struct ibv_qp_init_attr_ex attr = {
+	/* no optional attribute but the PD: several drivers refuse all others, so what
+	 * is asked for besides is given up when it is refused */
+	const struct ibv_qp_init_attr_ex plain = {
 		.send_cq = queues->cq->ibv_cq,
 		.recv_cq = recv_cq(queues),
 		.srq = cfg->srq ? cfg->srq->ibv_srq : NULL,
@@ -123,12 +132,24 @@ make_qp(struct rpmai_queues *queues, struct rdma_cm_id *id,
 		.comp_mask = IBV_QP_INIT_ATTR_PD,
 		.pd = peer->pd,
 	};
+	struct ibv_qp_init_attr_ex attr = plain;
+	unsigned int asked = cfg->native_ops & peer->native_ops;
+	int rc;
 
-	if (rdma_create_qp_ex(id, &attr))
+	rpmai_native_ask(&attr, asked);
+	rc = rdma_create_qp_ex(id, &attr);
+	if (rc && asked && is_refused(errno)) {
+		RPMAI_INFO("the device has no queue pair with native operations");
+		asked = 0;
+		attr = plain;
+		rc = rdma_create_qp_ex(id, &attr);
+	}
+	if (rc)
 		return rpmai_err_provider(errno,
 		    "rdma_create_qp_ex(max_send_wr=%u, max_recv_wr=%u, max_inline_data=%d)",
 		    cfg->sq_size, cfg->srq ? 0 : cfg->rq_size, MAX_INLINE_DATA);
 	queues->qp = id->qp;
+	queues->native_ops = rpmai_native_of_qp(id->qp, asked);
 	return 0;
 }
 

@@ -24,6 +24,7 @@ struct rpmai_queues {
 	struct rpma_srq *srq; /* borrowed; NULL: none */
 	struct ibv_qp *qp;    /* the id's; NULL: not made yet */
 	bool is_cq_borrowed;
+	unsigned int native_ops; /* RPMA_NATIVE_*: what the queue pair does by itself */
 };
 
 /*

@@ -73,6 +73,12 @@ struct fake_options {
 	int port_state;         /* enum ibv_port_state; default ACTIVE */
 	bool odp;               /* the device does on-demand paging */
 
+	/* remote memory */
+	bool native_flush;        /* the device flushes by itself */
+	bool native_atomic_write; /* the device does atomic writes by itself */
+	int no_send_ops; /* what a driver answers that knows plain queue pairs alone:
+			    EOPNOTSUPP, EINVAL; 0: it knows the others, too */
+
 	/*
 	 * A call that blocks longer than this, which without a thread is for ever,
 	 * fails with ETIMEDOUT and is reported by fake_misuse(). Default 5000; 0: no
@@ -161,15 +167,16 @@ unsigned fake_calls(void);
 /*
  * The calls in order, separated by blanks: names alone, or with the arguments that
  * matter, as "rdma_resolve_addr(dst=127.0.0.1:7471,timeout_ms=1000)". Arguments shown:
- *   ibv_reg_mr(length=,access=) ibv_create_cq(cqe=) ibv_req_notify_cq(solicited=)
+ *   ibv_reg_mr(length=,access=) ibv_advise_mr(advice=,flags=,n=) ibv_create_cq(cqe=) ibv_req_notify_cq(solicited=)
  *   ibv_create_srq(max_wr=,max_sge=) ibv_modify_srq(limit=) ibv_post_srq_recv(n=)
  *   ibv_ack_cq_events(n=) ibv_modify_qp(state=) or (min_rnr_timer=)
  *   rdma_create_id(sync=) rdma_bind_addr(addr=) rdma_listen(backlog=)
  *   rdma_resolve_addr(dst=,timeout_ms=) rdma_resolve_route(timeout_ms=)
  *   rdma_create_qp_ex(send_wr=,recv_wr=,send_sge=,recv_sge=,inline=,sig_all=,srq=,cqs=)
- *     cqs= is same or two; rdma_create_qp() the same
+ *     cqs= is same or two, ops= only when asked for; rdma_create_qp() the same
  *   rdma_connect and rdma_accept(pdata=LEN,resp=,init=,flow=,retry=,rnr=)
  *   rdma_reject(pdata=LEN) ibv_post_send(opcode=,len=,signaled=,inline=)
+ *   ibv_wr_complete(opcode=)
  * Empty polls and gets that found nothing are not shown. Off while the wire runs.
  */
 const char *fake_trace(void);
@@ -326,6 +333,32 @@ const void *fake_peer_message(const struct fake_peer *peer, unsigned n, size_t *
  */
 void fake_peer_set_ready(struct fake_peer *peer, bool ready);
 void fake_peer_set_max_len(struct fake_peer *peer, size_t max_len);
+
+/*
+ * Remote memory. Any region that is registered in this process can be accessed over any
+ * connection by its rkey, which is not its lkey, as far as its access allows: a queue
+ * pair that does otherwise gets REM_ACCESS_ERR and goes to error. A write with immediate
+ * is a message at the far end, besides.
+ */
+
+/* The newest request that a program gave to a send queue, and what it said. */
+struct fake_wr {
+	uint64_t wr_id;
+	int opcode; /* enum ibv_wr_opcode */
+	unsigned send_flags;
+	int num_sge;
+	uint64_t addr; /* of the first entry, as are length and lkey */
+	uint32_t length;
+	uint32_t lkey;
+	uint64_t raddr;
+	uint32_t rkey;
+	uint32_t imm_data;  /* as given: network order */
+	bool is_built;      /* by the builder interface */
+	uint64_t flush_len; /* of a native flush, as are the next two */
+	unsigned flush_type;
+	unsigned flush_level;
+};
+struct fake_wr fake_last_wr(void);
 
 /* The end of a peer. */
 

@@ -15,11 +15,13 @@ void *__real_calloc(size_t n, size_t size);
 void *__real_realloc(void *ptr, size_t size);
 char *__real_strdup(const char *s);
 char *__real_strndup(const char *s, size_t n);
+void *__real_aligned_alloc(size_t alignment, size_t size);
 void *__wrap_malloc(size_t size);
 void *__wrap_calloc(size_t n, size_t size);
 void *__wrap_realloc(void *ptr, size_t size);
 char *__wrap_strdup(const char *s);
 char *__wrap_strndup(const char *s, size_t n);
+void *__wrap_aligned_alloc(size_t alignment, size_t size);
 
 static _Thread_local struct {
 	unsigned n;
@@ -88,4 +90,10 @@ char *
 __wrap_strndup(const char *s, size_t n)
 {
 	return fails() ? NULL : __real_strndup(s, n);
+}
+
+void *
+__wrap_aligned_alloc(size_t alignment, size_t size)
+{
+	return fails() ? NULL : __real_aligned_alloc(alignment, size);
 }

@@ -3,7 +3,8 @@
  * fake_alloc.h: lets the n-th memory allocation of the code under test fail.
  *
  * The program is linked with $(FAKE_ALLOC_LDFLAGS) of local.mk, which is
- *   -Wl,--wrap=malloc,--wrap=calloc,--wrap=realloc,--wrap=strdup,--wrap=strndup
+ *   -Wl,--wrap=malloc,--wrap=calloc,--wrap=realloc,--wrap=strdup,--wrap=strndup,
+ *   --wrap=aligned_alloc
  * Only calls from objects of that link are seen, not those inside shared libraries.
  * What the doubles allocate for themselves does not count. Works with sanitizers, whose
  * allocator is behind it. Counts the calling thread only.

@@ -38,6 +38,13 @@ create_qp(struct fake_id *id, struct ibv_qp_init_attr_ex *attr)
 		return EINVAL;
 	if (id->ctx->gone)
 		return EIO;
+	/* that the flag is there is what drivers mind, even without operations */
+	if (attr->comp_mask & IBV_QP_INIT_ATTR_SEND_OPS_FLAGS) {
+		if (fake_options()->no_send_ops)
+			return fake_options()->no_send_ops;
+		if (!fake_rma_has_ops(attr->send_ops_flags))
+			return EOPNOTSUPP;
+	}
 	qp = fake_qp_new(id, attr->pd, attr, &error);
 	if (qp)
 		id->pub.qp = &qp->pub;
@@ -48,13 +55,18 @@ int
 rdma_create_qp_ex(struct rdma_cm_id *pub, struct ibv_qp_init_attr_ex *attr)
 {
 	const struct ibv_qp_cap *cap = &attr->cap;
-	int error = fake_begin("rdma_create_qp_ex",
+	char ops[32] = "";
+	int error;
+
+	if (attr->comp_mask & IBV_QP_INIT_ATTR_SEND_OPS_FLAGS)
+		snprintf(ops, sizeof(ops), ",ops=%llu",
+		    (unsigned long long)attr->send_ops_flags);
+	error = fake_begin("rdma_create_qp_ex",
 	    "send_wr=%u,recv_wr=%u,send_sge=%u,recv_sge=%u,inline=%u,sig_all=%d,srq=%d,"
-	    "cqs=%s",
+	    "cqs=%s%s",
 	    cap->max_send_wr, cap->max_recv_wr, cap->max_send_sge, cap->max_recv_sge,
 	    cap->max_inline_data, attr->sq_sig_all, attr->srq != NULL,
-	    attr->send_cq == attr->recv_cq ? "same" : "two");
-
+	    attr->send_cq == attr->recv_cq ? "same" : "two", ops);
 	if (!error)
 		error = create_qp((struct fake_id *)pub, attr);
 	return fake_end_rdma(error);

@@ -68,6 +68,7 @@ struct fake {
 	uint32_t next_qp_num;
 	uint16_t next_port;
 	uint64_t mr_bytes;
+	struct fake_wr last_wr;
 	unsigned lose_notify;
 	bool notify_before;
 	void (*notify_fn)(void *arg);
@@ -154,6 +155,7 @@ int fake_advise_mr(struct ibv_pd *pd, enum ibv_advise_mr_advice advice, uint32_t
     struct ibv_sge *sge, uint32_t num_sge);
 void fake_mem_reset(void);
 struct fake_mr *fake_mr_find(const struct ibv_pd *pd, const struct ibv_sge *sge);
+struct fake_mr *fake_mr_find_remote(uint32_t rkey, uint64_t addr, uint64_t len);
 
 /* fake_cq.c */
 void fake_cq_add(struct ibv_cq *cq, const struct ibv_wc *wc, struct fake_qp *qp,
@@ -182,11 +184,21 @@ void fake_qp_flush_recvs(struct fake_qp *qp);
 void fake_qp_drop_in(struct fake_qp *qp);
 void fake_qp_show_late(struct fake_qp *qp);
 
+/* fake_rma.c: operations of remote memory, and queue pairs that build requests. */
+bool fake_rma_is_one_sided(enum ibv_wr_opcode opcode); /* needs no receive */
+bool fake_rma_is_known(enum ibv_wr_opcode opcode);     /* by ibv_post_send() */
+int fake_rma_do(const struct fake_qp *qp, const struct fake_send *send); /* a status */
+enum ibv_wc_opcode fake_rma_wc(enum ibv_wr_opcode opcode);
+bool fake_rma_has_ops(uint64_t send_ops); /* whether the device does them all */
+void fake_rma_equip(struct fake_qp *qp, uint64_t send_ops);
+uint64_t fake_rma_device_caps(void);
+
 /* fake_send.c: what queue pairs send. */
 int fake_post_send(struct ibv_qp *qp, struct ibv_send_wr *wr, struct ibv_send_wr **bad);
 void fake_qp_push(struct fake_qp *qp);
 void fake_qp_sent(struct fake_qp *qp, int status); /* the oldest that was handed over */
 void fake_qp_flush_sends(struct fake_qp *qp);
+int fake_send_queue(struct fake_qp *qp, struct fake_send *send); /* or an errno */
 void fake_send_free(struct fake_send *send);
 size_t fake_send_gather(const struct fake_send *send, unsigned char *out);
 

@@ -107,9 +107,12 @@ on_take(struct fake_far *far, struct fake_send *send)
 
 	if (!qp)
 		return FAKE_TAKE_DEAD;
+	if (fake_rma_is_one_sided(send->opcode))
+		return FAKE_TAKE_OK;
 	msg = fake_alloc(sizeof(*msg) + send->len);
 	msg->with_imm = send->with_imm;
 	msg->imm = send->imm;
+	msg->written = send->opcode == IBV_WR_RDMA_WRITE_WITH_IMM;
 	msg->len = fake_send_gather(send, msg->data);
 	fake_qp_receive(qp, msg);
 	return FAKE_TAKE_LATER;

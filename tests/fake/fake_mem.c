@@ -10,6 +10,9 @@
 /* The header has a macro of this name in front of the symbol. */
 #undef ibv_reg_mr
 
+/* Where the two keys of a region differ. */
+#define RKEY_BITS 0xc0de0000u
+
 struct ibv_pd *
 ibv_alloc_pd(struct ibv_context *context)
 {
@@ -73,7 +76,7 @@ reg_mr(struct ibv_pd *pub, void *addr, size_t length, unsigned access)
 		mr->pub.addr = addr;
 		mr->pub.length = length;
 		mr->pub.lkey = fake->next_key++;
-		mr->pub.rkey = mr->pub.lkey;
+		mr->pub.rkey = mr->pub.lkey ^ RKEY_BITS;
 		mr->access = access;
 		pd->uses++;
 		fake->mr_bytes += length;
@@ -129,6 +132,23 @@ fake_mr_find(const struct ibv_pd *pd, const struct ibv_sge *sge)
 		if (mr->pub.lkey == sge->lkey && mr->pub.pd == pd &&
 		    sge->addr >= start && sge->addr - start <= mr->pub.length &&
 		    sge->length <= mr->pub.length - (sge->addr - start))
+			return mr;
+	}
+	return NULL;
+}
+
+/* The live region that a far end may mean; NULL: none. */
+struct fake_mr *
+fake_mr_find_remote(uint32_t rkey, uint64_t addr, uint64_t len)
+{
+	struct fake_mr *mr;
+
+	TAILQ_FOREACH(mr, &fake_get()->mrs, entry) {
+		uint64_t start = (uint64_t)(uintptr_t)mr->pub.addr;
+
+		if (mr->pub.rkey == rkey && addr >= start &&
+		    addr - start <= mr->pub.length &&
+		    len <= mr->pub.length - (addr - start))
 			return mr;
 	}
 	return NULL;

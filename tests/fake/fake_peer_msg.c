@@ -104,6 +104,8 @@ fake_peer_take(struct fake_far *far, struct fake_send *send)
 							: FAKE_TAKE_DEAD;
 	if (!peer->ready)
 		return FAKE_TAKE_BLOCKED;
+	if (fake_rma_is_one_sided(send->opcode))
+		return FAKE_TAKE_OK;
 	if (peer->max_len && send->len > peer->max_len) {
 		peer->broken = true;
 		return FAKE_TAKE_LONG;

@@ -91,6 +91,8 @@ fake_qp_new(struct fake_id *id, struct ibv_pd *pd,
 	qp->sig_all = attr->sq_sig_all;
 	qp->passive = id->passive;
 	qp->min_rnr_timer = -1;
+	if (attr->comp_mask & IBV_QP_INIT_ATTR_SEND_OPS_FLAGS)
+		fake_rma_equip(qp, attr->send_ops_flags);
 	TAILQ_INIT(&qp->recvs);
 	TAILQ_INIT(&qp->sends);
 	TAILQ_INIT(&qp->in);

@@ -69,6 +69,7 @@ fake_query_device_ex(struct ibv_context *context,
 	if (!error) {
 		memset(attr, 0, size);
 		fill_device(context, &attr->orig_attr);
+		attr->device_cap_flags_ex = fake_rma_device_caps();
 		if (fake_options()->odp) {
 			attr->odp_caps.general_caps = IBV_ODP_SUPPORT;
 			attr->odp_caps.per_transport_caps.rc_odp_caps =

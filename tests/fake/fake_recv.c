@@ -27,6 +27,8 @@ recv_complete(struct fake_qp *qp, uint64_t wr_id, enum ibv_wc_status status,
 		wc.opcode = IBV_WC_RECV;
 		wc.byte_len = msg ? (uint32_t)msg->len : 0;
 		wc.wc_flags = 0;
+		if (msg && msg->written)
+			wc.opcode = IBV_WC_RECV_RDMA_WITH_IMM;
 		if (msg && msg->with_imm) {
 			wc.wc_flags = IBV_WC_WITH_IMM;
 			wc.imm_data = htonl(msg->imm);
@@ -151,7 +153,8 @@ terminate(struct fake_qp *qp)
 static void
 deliver(struct fake_qp *qp, const struct fake_recv *recv, struct fake_msg *msg)
 {
-	enum ibv_wc_status status = scatter(qp, recv, msg);
+	enum ibv_wc_status status =
+	    msg->written ? IBV_WC_SUCCESS : scatter(qp, recv, msg);
 	int remote = IBV_WC_SUCCESS;
 
 	if (status == IBV_WC_LOC_LEN_ERR) {

@@ -51,7 +51,7 @@ complete(struct fake_qp *qp, struct fake_send *send, enum ibv_wc_status status)
 		wc.qp_num = qp->pub.qp_num;
 		wc.vendor_err = status == IBV_WC_SUCCESS ? 0 : 0x88;
 		if (status == IBV_WC_SUCCESS) {
-			wc.opcode = IBV_WC_SEND;
+			wc.opcode = fake_rma_wc(send->opcode);
 			wc.byte_len = (uint32_t)send->len;
 			wc.wc_flags = 0;
 		}
@@ -82,12 +82,17 @@ fake_qp_sent(struct fake_qp *qp, int status)
 }
 
 static int
-sources_ok(const struct fake_qp *qp, const struct fake_send *send)
+memory_ok(const struct fake_qp *qp, const struct fake_send *send)
 {
+	bool reads = send->opcode == IBV_WR_RDMA_READ;
+	const struct fake_mr *mr;
 	int i;
 
 	for (i = 0; !send->copy && i < send->num_sge; i++) {
-		if (send->sge[i].length && !fake_mr_find(qp->pub.pd, &send->sge[i]))
+		mr = fake_mr_find(qp->pub.pd, &send->sge[i]);
+		if (!send->sge[i].length)
+			continue;
+		if (!mr || (reads && !(mr->access & IBV_ACCESS_LOCAL_WRITE)))
 			return IBV_WC_LOC_PROT_ERR;
 	}
 	return IBV_WC_SUCCESS;
@@ -98,12 +103,18 @@ static bool
 hand_over(struct fake_qp *qp, struct fake_send *send)
 {
 	struct fake_far *far = qp->id->far;
-	int status = sources_ok(qp, send);
+	bool one_sided = fake_rma_is_one_sided(send->opcode);
+	int status = memory_ok(qp, send);
 
+	/* what a write with immediate writes is there before it tells */
+	if (status == IBV_WC_SUCCESS && send->opcode == IBV_WR_RDMA_WRITE_WITH_IMM)
+		status = fake_rma_do(qp, send);
 	if (status == IBV_WC_SUCCESS && far && far->ops->take) {
 		send->handed = true;
 		switch (far->ops->take(far, send)) {
 		case FAKE_TAKE_OK:
+			if (one_sided)
+				status = fake_rma_do(qp, send);
 			break;
 		case FAKE_TAKE_LATER:
 			return true;
@@ -159,7 +170,7 @@ check_wr(const struct fake_qp *qp, const struct ibv_send_wr *wr)
 	size_t len = 0;
 	int i;
 
-	if (wr->opcode != IBV_WR_SEND && wr->opcode != IBV_WR_SEND_WITH_IMM)
+	if (!fake_rma_is_known(wr->opcode))
 		return EINVAL;
 	if (wr->num_sge < 0 || wr->num_sge > (int)qp->cap.max_send_sge)
 		return EINVAL;
@@ -167,21 +178,34 @@ check_wr(const struct fake_qp *qp, const struct ibv_send_wr *wr)
 		len += wr->sg_list[i].length;
 	if (wr->send_flags & IBV_SEND_INLINE && len > qp->cap.max_inline_data)
 		return EINVAL;
-	if (qp->sq_used >= qp->cap.max_send_wr)
-		return ENOMEM;
 	return 0;
 }
 
-static void
+int
+fake_send_queue(struct fake_qp *qp, struct fake_send *send)
+{
+	if (qp->sq_used >= qp->cap.max_send_wr)
+		return ENOMEM;
+	qp->sq_used++;
+	TAILQ_INSERT_TAIL(&qp->sends, send, entry);
+	return 0;
+}
+
+static int
 queue_wr(struct fake_qp *qp, const struct ibv_send_wr *wr)
 {
 	struct fake_send *send = fake_alloc(sizeof(*send));
 	unsigned char *copy;
+	int error;
 	int i;
 
+	send->opcode = wr->opcode;
+	send->raddr = wr->wr.rdma.remote_addr;
+	send->rkey = wr->wr.rdma.rkey;
 	send->wr_id = wr->wr_id;
 	send->signaled = qp->sig_all || wr->send_flags & IBV_SEND_SIGNALED;
-	send->with_imm = wr->opcode == IBV_WR_SEND_WITH_IMM;
+	send->with_imm = wr->opcode == IBV_WR_SEND_WITH_IMM ||
+	    wr->opcode == IBV_WR_RDMA_WRITE_WITH_IMM;
 	send->imm = send->with_imm ? ntohl(wr->imm_data) : 0;
 	send->num_sge = wr->num_sge;
 	for (i = 0; i < wr->num_sge; i++) {
@@ -193,8 +217,38 @@ queue_wr(struct fake_qp *qp, const struct ibv_send_wr *wr)
 		fake_send_gather(send, copy);
 		send->copy = copy;
 	}
-	qp->sq_used++;
-	TAILQ_INSERT_TAIL(&qp->sends, send, entry);
+	error = fake_send_queue(qp, send);
+	if (error)
+		fake_send_free(send);
+	return error;
+}
+
+static void
+remember(const struct ibv_send_wr *wr)
+{
+	fake_get()->last_wr = (struct fake_wr){
+		.wr_id = wr->wr_id,
+		.opcode = (int)wr->opcode,
+		.send_flags = wr->send_flags,
+		.num_sge = wr->num_sge,
+		.addr = wr->num_sge ? wr->sg_list[0].addr : 0,
+		.length = wr->num_sge ? wr->sg_list[0].length : 0,
+		.lkey = wr->num_sge ? wr->sg_list[0].lkey : 0,
+		.raddr = wr->wr.rdma.remote_addr,
+		.rkey = wr->wr.rdma.rkey,
+		.imm_data = wr->imm_data,
+	};
+}
+
+struct fake_wr
+fake_last_wr(void)
+{
+	struct fake_wr wr;
+
+	fake_lock();
+	wr = fake_get()->last_wr;
+	fake_unlock();
+	return wr;
 }
 
 static size_t
@@ -222,10 +276,12 @@ fake_post_send(struct ibv_qp *pub, struct ibv_send_wr *wr, struct ibv_send_wr **
 	if (!error && pub->state != IBV_QPS_RTS && pub->state != IBV_QPS_ERR)
 		error = EINVAL;
 	for (; !error && wr; wr = wr->next) {
+		remember(wr);
 		error = check_wr(qp, wr);
+		if (!error)
+			error = queue_wr(qp, wr);
 		if (error)
 			break;
-		queue_wr(qp, wr);
 	}
 	if (error)
 		*bad = wr;

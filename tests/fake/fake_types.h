@@ -126,6 +126,7 @@ struct fake_msg {
 	int index;
 	bool waited;
 	bool with_imm;
+	bool written; /* is where it belongs already; takes a receive, but no memory */
 	uint32_t imm;
 	size_t len;
 	unsigned char data[];
@@ -139,6 +140,9 @@ struct fake_send {
 	bool signaled;
 	bool with_imm;
 	bool handed; /* over to the far end, which will call fake_qp_sent() */
+	enum ibv_wr_opcode opcode;
+	uint64_t raddr;
+	uint32_t rkey;
 	uint32_t imm;
 	int num_sge;
 	struct ibv_sge sge[FAKE_SGE_MAX];
@@ -147,7 +151,10 @@ struct fake_send {
 };
 
 struct fake_qp {
-	struct ibv_qp pub;
+	union {
+		struct ibv_qp pub;
+		struct ibv_qp_ex ex;
+	};
 	TAILQ_ENTRY(fake_qp) entry;
 	struct fake_id *id;
 	struct ibv_qp_cap cap;
@@ -165,6 +172,8 @@ struct fake_qp {
 	int min_rnr_timer;
 	unsigned min_rnr_sets;
 	uint64_t min_rnr_set_at;
+	bool is_ex;              /* made with operations for the builder interface */
+	struct fake_send *built; /* between wr_start() and wr_complete() */
 };
 
 /* ---- far ends ----------------------------------------------------------------- */

@@ -102,6 +102,9 @@ on_take(struct fake_far *far, struct fake_send *send)
 
 	if (conn->fd < 0 || conn->bye_got)
 		return FAKE_TAKE_DEAD;
+	/* the wire knows messages alone */
+	if (send->opcode != IBV_WR_SEND && send->opcode != IBV_WR_SEND_WITH_IMM)
+		return FAKE_TAKE_LONG;
 	if (conn->unacked >= WIRE_WINDOW)
 		return FAKE_TAKE_BLOCKED;
 	data = fake_alloc(send->len + 1);

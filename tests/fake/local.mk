@@ -3,7 +3,7 @@
 # $(VERBS_LIBS), behind lib/rpma/librpma-core.la. Those that let allocations fail add
 # $(fake_alloc_ldflags) to their LDFLAGS.
 fake_libs = tests/fake/libfake.a -lpthread
-fake_alloc_ldflags = -Wl,--wrap=malloc,--wrap=calloc,--wrap=realloc,--wrap=strdup,--wrap=strndup
+fake_alloc_ldflags = -Wl,--wrap=malloc,--wrap=calloc,--wrap=realloc,--wrap=strdup,--wrap=strndup,--wrap=aligned_alloc
 
 check_LIBRARIES += %D%/libfake.a
 %C%_libfake_a_SOURCES = \
@@ -26,6 +26,7 @@ check_LIBRARIES += %D%/libfake.a
   %D%/fake_query.c \
   %D%/fake_recv.c \
   %D%/fake_resolve.c \
+  %D%/fake_rma.c \
   %D%/fake_send.c \
   %D%/fake_signal.c \
   %D%/fake_srq.c \

@@ -61,6 +61,96 @@ life_of_mr(void)
 }
 
 static int
+life_of_peer_cfg(void)
+{
+	struct rpma_peer_cfg *pcfg = NULL;
+	struct rpma_peer_cfg *copy = NULL;
+	char desc = 0;
+	int ret = rpma_peer_cfg_new(&pcfg);
+
+	if (!ret)
+		ret = rpma_peer_cfg_get_descriptor(pcfg, &desc);
+	if (!ret)
+		ret = rpma_peer_cfg_from_descriptor(&desc, 1, &copy);
+	ret = first(ret, rpma_peer_cfg_delete(&copy));
+	return first(ret, rpma_peer_cfg_delete(&pcfg));
+}
+
+/* Everything that is done to a remote region, once. */
+static int
+use_remote(struct rpma_conn *conn, struct rpma_mr_local *mr,
+    struct rpma_mr_remote *remote)
+{
+	int always = RPMA_F_COMPLETION_ALWAYS;
+	int ret = rpma_mr_advise(mr, 0, 8, IBV_ADVISE_MR_ADVICE_PREFETCH, 0);
+
+	if (!ret)
+		ret = rpma_read(conn, mr, 0, remote, 0, 8, always, NULL);
+	if (!ret)
+		ret = rpma_write(conn, remote, 0, mr, 0, 8, always, NULL);
+	if (!ret)
+		ret = rpma_write_with_imm(conn, remote, 0, mr, 0, 8, always, 1, NULL);
+	if (!ret)
+		ret = rpma_atomic_write(conn, remote, 0, "01234567", always, NULL);
+	if (!ret)
+		ret = rpma_flush(conn, remote, 0, 8, RPMA_FLUSH_TYPE_VISIBILITY, always,
+		    NULL);
+	return ret;
+}
+
+/* Remote memory over a connection that leaves to the device what it can do. */
+static int
+remote_memory(struct rpma_peer *peer, struct rpma_conn_cfg *cfg)
+{
+	struct rpma_mr_remote *remote = NULL;
+	struct rpma_mr_local *mr = NULL;
+	struct rpma_conn_req *req = NULL;
+	struct rpma_conn *conn = NULL;
+	enum rpma_conn_event event;
+	char desc[21];
+	int ret;
+
+	fake_dial_script(FIXTURE_ADDR, 0, 0, FAKE_DIAL_ACCEPT, 0, NULL, 0);
+	ret = rpma_mr_reg(peer, fixture_memory(), 64, 0xff, &mr);
+	if (!ret)
+		ret = rpma_mr_get_descriptor(mr, desc);
+	if (!ret)
+		ret = rpma_mr_remote_from_descriptor(desc, sizeof(desc), &remote);
+	if (!ret)
+		ret =
+		    rpma_conn_req_new(peer, FIXTURE_ADDR, FIXTURE_PORT_STR, cfg, &req);
+	if (!ret)
+		ret = rpma_conn_req_connect(&req, NULL, &conn);
+	if (!ret)
+		ret = rpma_conn_next_event(conn, &event);
+	if (!ret)
+		ret = use_remote(conn, mr, remote);
+	ret = first(ret, rpma_conn_delete(&conn));
+	ret = first(ret, rpma_mr_remote_delete(&remote));
+	return first(ret, rpma_mr_dereg(&mr));
+}
+
+static int
+life_of_remote(void)
+{
+	struct rpma_conn_cfg *cfg = NULL;
+	struct rpma_peer *peer = NULL;
+	int ret;
+
+	fake_options()->odp = true;
+	fake_options()->native_atomic_write = true;
+	ret = rpma_conn_cfg_new(&cfg);
+	if (!ret)
+		ret = rpma_conn_cfg_set_native_ops(cfg, RPMA_NATIVE_ATOMIC_WRITE);
+	if (!ret)
+		ret = rpma_peer_new(fake_context(0), &peer);
+	if (!ret)
+		ret = remote_memory(peer, cfg);
+	ret = first(ret, rpma_conn_cfg_delete(&cfg));
+	return first(ret, rpma_peer_delete(&peer));
+}
+
+static int
 life_of_cq(void)
 {
 	struct rpma_cq *cq = NULL;
@@ -233,6 +323,8 @@ static const struct {
 	{ "peer", life_of_peer, 3 },
 	{ "device", life_of_device, 8 },
 	{ "mr", life_of_mr, 2 },
+	{ "peer cfg", life_of_peer_cfg, 0 },
+	{ "remote", life_of_remote, 28 },
 	{ "cq", life_of_cq, 5 },
 	{ "srq", life_of_srq, 9 },
 	{ "conn", life_of_conn, 15 },

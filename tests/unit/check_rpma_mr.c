@@ -156,6 +156,91 @@ START_TEST(test_getters)
 }
 END_TEST
 
+/* clang-format off */
+static const struct {
+	size_t offset;
+	size_t len;
+	int ret;
+} advised[] = {
+	{ 0, 64, 0 },
+	{ 8, 16, 0 },
+	{ 64, 0, 0 },
+	{ 0, 65, RPMA_E_INVAL },
+	{ 64, 1, RPMA_E_INVAL },
+	{ 65, 0, RPMA_E_INVAL },
+	{ SIZE_MAX, 1, RPMA_E_INVAL },
+	/* 4 GiB and 8 bytes used to be 8 bytes, and a success */
+	{ 0, ((size_t)1 << 32) + 8, RPMA_E_INVAL },
+};
+/* clang-format on */
+
+START_TEST(test_advise)
+{
+	struct rpma_mr_local *mr = NULL;
+	int ret = advised[_i].ret;
+
+	fake_options()->odp = true;
+	ck_assert_int_eq(rpma_mr_reg(fixture_peer(), buffer, sizeof(buffer),
+			     RPMA_MR_USAGE_RECV, &mr),
+	    0);
+	fake_trace_clear();
+	ck_assert_int_eq(rpma_mr_advise(mr, advised[_i].offset, advised[_i].len,
+			     IBV_ADVISE_MR_ADVICE_PREFETCH_WRITE,
+			     IBV_ADVISE_MR_FLAG_FLUSH),
+	    ret);
+	ck_assert_str_eq(fake_trace_args(),
+	    ret ? "" : "ibv_advise_mr(advice=1,flags=1,n=1)");
+	ck_assert_int_eq(rpma_mr_dereg(&mr), 0);
+}
+END_TEST
+
+/* clang-format off */
+static const struct {
+	int errnum;
+	int ret;
+} advise_errors[] = {
+	{ EOPNOTSUPP, RPMA_E_NOSUPP },
+	{ ENOTSUP, RPMA_E_NOSUPP },
+	{ EFAULT, RPMA_E_INVAL },
+	{ EINVAL, RPMA_E_INVAL },
+	{ EIO, RPMA_E_PROVIDER },
+	{ ENOMEM, RPMA_E_PROVIDER },
+};
+/* clang-format on */
+
+START_TEST(test_advise_fails)
+{
+	struct rpma_mr_local *mr = NULL;
+
+	fake_options()->odp = true;
+	ck_assert_int_eq(rpma_mr_reg(fixture_peer(), buffer, sizeof(buffer),
+			     RPMA_MR_USAGE_RECV, &mr),
+	    0);
+	fake_fail_call("ibv_advise_mr", 1, advise_errors[_i].errnum);
+	ck_assert_int_eq(rpma_mr_advise(mr, 0, 8, IBV_ADVISE_MR_ADVICE_PREFETCH, 0),
+	    advise_errors[_i].ret);
+	ck_assert_int_eq(rpma_err_last_errno(), advise_errors[_i].errnum);
+	ck_assert_int_eq(rpma_mr_dereg(&mr), 0);
+}
+END_TEST
+
+/* A region that is none used to be a crash; a device that takes no advice says so. */
+START_TEST(test_advise_nothing)
+{
+	struct rpma_mr_local *mr = NULL;
+
+	ck_assert_int_eq(rpma_mr_advise(NULL, 0, 0, IBV_ADVISE_MR_ADVICE_PREFETCH, 0),
+	    RPMA_E_INVAL);
+	ck_assert_int_eq(rpma_mr_reg(fixture_peer(), buffer, sizeof(buffer),
+			     RPMA_MR_USAGE_RECV, &mr),
+	    0);
+	ck_assert_int_eq(rpma_mr_advise(mr, 0, 8, IBV_ADVISE_MR_ADVICE_PREFETCH, 0),
+	    RPMA_E_NOSUPP);
+	ck_assert_uint_eq(fixture_logs(), 0);
+	ck_assert_int_eq(rpma_mr_dereg(&mr), 0);
+}
+END_TEST
+
 START_TEST(test_dereg_fails)
 {
 	struct rpma_mr_local *mr = NULL;
@@ -182,6 +267,10 @@ main(void)
 	tcase_add_test(tc, test_reg_fails);
 	tcase_add_test(tc, test_reg_odp);
 	tcase_add_test(tc, test_getters);
+	tcase_add_loop_test(tc, test_advise, 0, sizeof(advised) / sizeof(advised[0]));
+	tcase_add_loop_test(tc, test_advise_fails, 0,
+	    sizeof(advise_errors) / sizeof(advise_errors[0]));
+	tcase_add_test(tc, test_advise_nothing);
 	tcase_add_test(tc, test_dereg_fails);
 	return harness_run(suite);
 }

@@ -8,8 +8,15 @@ rpma_check_ldadd = tests/unit/librpma-fixture.a lib/rpma/librpma-core.la $(fake_
 
 check_LIBRARIES += tests/unit/librpma-fixture.a
 tests_unit_librpma_fixture_a_SOURCES = tests/unit/rpma_fixture.c tests/unit/rpma_fixture.h \
-  tests/unit/rpma_cm_fixture.c tests/unit/rpma_cm_fixture.h
+  tests/unit/rpma_cm_fixture.c tests/unit/rpma_cm_fixture.h \
+  tests/unit/rpma_rma_fixture.c tests/unit/rpma_rma_fixture.h
 tests_unit_librpma_fixture_a_CFLAGS = $(rpma_check_cflags)
+
+check_PROGRAMS += tests/unit/check_rpma_atomic
+tests_unit_check_rpma_atomic_SOURCES = tests/unit/check_rpma_atomic.c
+tests_unit_check_rpma_atomic_CFLAGS = $(rpma_check_cflags)
+tests_unit_check_rpma_atomic_LDFLAGS = $(rpma_check_ldflags)
+tests_unit_check_rpma_atomic_LDADD = $(rpma_check_ldadd)
 
 check_PROGRAMS += tests/unit/check_rpma_base
 tests_unit_check_rpma_base_SOURCES = tests/unit/check_rpma_base.c
@@ -53,6 +60,12 @@ tests_unit_check_rpma_cq_CFLAGS = $(rpma_check_cflags)
 tests_unit_check_rpma_cq_LDFLAGS = $(rpma_check_ldflags)
 tests_unit_check_rpma_cq_LDADD = $(rpma_check_ldadd)
 
+check_PROGRAMS += tests/unit/check_rpma_desc
+tests_unit_check_rpma_desc_SOURCES = tests/unit/check_rpma_desc.c
+tests_unit_check_rpma_desc_CFLAGS = $(rpma_check_cflags)
+tests_unit_check_rpma_desc_LDFLAGS = $(rpma_check_ldflags)
+tests_unit_check_rpma_desc_LDADD = $(rpma_check_ldadd)
+
 check_PROGRAMS += tests/unit/check_rpma_dial
 tests_unit_check_rpma_dial_SOURCES = tests/unit/check_rpma_dial.c
 tests_unit_check_rpma_dial_CFLAGS = $(rpma_check_cflags)
@@ -70,6 +83,12 @@ tests_unit_check_rpma_faults_SOURCES = tests/unit/check_rpma_faults.c
 tests_unit_check_rpma_faults_CFLAGS = $(rpma_check_cflags)
 tests_unit_check_rpma_faults_LDFLAGS = $(rpma_check_ldflags)
 tests_unit_check_rpma_faults_LDADD = $(rpma_check_ldadd)
+
+check_PROGRAMS += tests/unit/check_rpma_flush
+tests_unit_check_rpma_flush_SOURCES = tests/unit/check_rpma_flush.c
+tests_unit_check_rpma_flush_CFLAGS = $(rpma_check_cflags)
+tests_unit_check_rpma_flush_LDFLAGS = $(rpma_check_ldflags)
+tests_unit_check_rpma_flush_LDADD = $(rpma_check_ldadd)
 
 check_PROGRAMS += tests/unit/check_rpma_mr
 tests_unit_check_rpma_mr_SOURCES = tests/unit/check_rpma_mr.c
@@ -89,17 +108,35 @@ tests_unit_check_rpma_names_CFLAGS = $(rpma_check_cflags)
 tests_unit_check_rpma_names_LDFLAGS = $(rpma_check_ldflags)
 tests_unit_check_rpma_names_LDADD = $(rpma_check_ldadd)
 
+check_PROGRAMS += tests/unit/check_rpma_native
+tests_unit_check_rpma_native_SOURCES = tests/unit/check_rpma_native.c
+tests_unit_check_rpma_native_CFLAGS = $(rpma_check_cflags)
+tests_unit_check_rpma_native_LDFLAGS = $(rpma_check_ldflags)
+tests_unit_check_rpma_native_LDADD = $(rpma_check_ldadd)
+
 check_PROGRAMS += tests/unit/check_rpma_peer
 tests_unit_check_rpma_peer_SOURCES = tests/unit/check_rpma_peer.c
 tests_unit_check_rpma_peer_CFLAGS = $(rpma_check_cflags)
 tests_unit_check_rpma_peer_LDFLAGS = $(rpma_check_ldflags)
 tests_unit_check_rpma_peer_LDADD = $(rpma_check_ldadd)
 
+check_PROGRAMS += tests/unit/check_rpma_peer_cfg
+tests_unit_check_rpma_peer_cfg_SOURCES = tests/unit/check_rpma_peer_cfg.c
+tests_unit_check_rpma_peer_cfg_CFLAGS = $(rpma_check_cflags)
+tests_unit_check_rpma_peer_cfg_LDFLAGS = $(rpma_check_ldflags)
+tests_unit_check_rpma_peer_cfg_LDADD = $(rpma_check_ldadd)
+
 check_PROGRAMS += tests/unit/check_rpma_queues
 tests_unit_check_rpma_queues_SOURCES = tests/unit/check_rpma_queues.c
 tests_unit_check_rpma_queues_CFLAGS = $(rpma_check_cflags)
 tests_unit_check_rpma_queues_LDFLAGS = $(rpma_check_ldflags)
 tests_unit_check_rpma_queues_LDADD = $(rpma_check_ldadd)
+
+check_PROGRAMS += tests/unit/check_rpma_rma
+tests_unit_check_rpma_rma_SOURCES = tests/unit/check_rpma_rma.c
+tests_unit_check_rpma_rma_CFLAGS = $(rpma_check_cflags)
+tests_unit_check_rpma_rma_LDFLAGS = $(rpma_check_ldflags)
+tests_unit_check_rpma_rma_LDADD = $(rpma_check_ldadd)
 
 check_PROGRAMS += tests/unit/check_rpma_srq
 tests_unit_check_rpma_srq_SOURCES = tests/unit/check_rpma_srq.c
