@@ -14,4 +14,4 @@ noinst_PROGRAMS += %D%/cm_send %D%/verify
 %C%_verify_CFLAGS = $(AM_CFLAGS) $(JANSSON_CFLAGS)
 %C%_verify_LDADD = $(JANSSON_LIBS)
 
-EXTRA_DIST += %D%/build.sh %D%/rpma12_send.c
+EXTRA_DIST += %D%/build.sh %D%/librpma_1_0.c %D%/rpma12_send.c

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Tests of librpma: over the doubles of tests/fake, and of the names that it exports.
 dist_check_SCRIPTS += tests/check_abi.sh
+EXTRA_DIST += tests/librpma-1.0.prototypes tests/librpma-1.0.symbols
 if HAVE_CHECK
 rpma_check_cflags = $(AM_CFLAGS) $(CHECK_CFLAGS) $(VERBS_CFLAGS) $(RDMACM_CFLAGS)
 rpma_check_ldflags = $(AM_LDFLAGS) $(fake_alloc_ldflags)
