@@ -99,8 +99,11 @@ if test -e "$lib"; then
 	readelf -d "$lib" | sed -n 's/.*(NEEDED).*\[\(.*\)\]$/\1/p' |
 		grep -vE '^(libibverbs\.so\.1|librdmacm\.so\.1|libc\.so\.6|(ld|lib(gcc_s|asan|ubsan))[a-z0-9_.-]*\.so\.[0-9]+)$' >"$tmp/found"
 	result "the library needs libibverbs, librdmacm and libc alone"
+	nm -D -u "$lib" | grep -E ' (openlog|closelog|setlogmask)(@|$)' >"$tmp/found"
+	result "the library leaves the program's own log alone"
 else
 	skip "the library exports what the map says" "shared libraries are disabled"
+	skip "the library leaves the program's own log alone" "shared libraries are disabled"
 	skip "the soname is librpma.so.0" "shared libraries are disabled"
 	skip "the library needs libibverbs, librdmacm and libc alone" "shared libraries are disabled"
 fi

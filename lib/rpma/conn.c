@@ -30,6 +30,7 @@ rpmai_conn_new(struct rpma_peer *peer)
 		return NULL;
 	conn->node.kind = NODE_CONN;
 	conn->peer = peer;
+	rpmai_ref_take(&peer->ref);
 	conn->state = CONN_IDLE;
 	return conn;
 }
@@ -51,6 +52,7 @@ rpmai_conn_free(struct rpma_conn *conn, int *ret)
 	if (conn->channel)
 		rdma_destroy_event_channel(conn->channel);
 	free(conn->dial);
+	rpmai_peer_release(conn->peer, ret);
 	free(conn);
 }
 
@@ -181,15 +183,44 @@ rpma_conn_set_min_rnr_timer(struct rpma_conn *conn, unsigned int code)
 	return 0;
 }
 
+/* Give out the private data if it is of the kind that is asked for. */
+static void
+give_pdata(const struct rpma_conn *conn, bool is_asked_for,
+    struct rpma_conn_private_data *pdata)
+{
+	bool has_any = is_asked_for && conn->pdata_len;
+
+	/* the bytes are the connection's; the type of the interface has no const */
+	pdata->ptr = has_any ? (void *)(uintptr_t)conn->pdata : NULL;
+	pdata->len = has_any ? conn->pdata_len : 0;
+}
+
 int
 rpma_conn_get_private_data(const struct rpma_conn *conn,
     struct rpma_conn_private_data *pdata)
 {
 	if (!conn || !pdata)
 		return RPMA_E_INVAL;
-	/* the bytes are the connection's; the type of the interface has no const */
-	pdata->ptr = conn->pdata_len ? (void *)(uintptr_t)conn->pdata : NULL;
-	pdata->len = conn->pdata_len;
+	give_pdata(conn, !conn->is_pdata_of_reject, pdata);
+	return 0;
+}
+
+int
+rpma_conn_get_reject_data(const struct rpma_conn *conn,
+    struct rpma_conn_private_data *pdata)
+{
+	if (!conn || !pdata)
+		return RPMA_E_INVAL;
+	give_pdata(conn, conn->is_pdata_of_reject, pdata);
+	return 0;
+}
+
+int
+rpma_conn_get_event_status(const struct rpma_conn *conn, int *status)
+{
+	if (!conn || !status)
+		return RPMA_E_INVAL;
+	*status = conn->event_status;
 	return 0;
 }
 

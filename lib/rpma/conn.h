@@ -34,7 +34,7 @@ enum rpmai_conn_state {
 
 struct rpma_conn {
 	struct rpmai_node node; /* what the id's context points to */
-	struct rpma_peer *peer; /* borrowed */
+	struct rpma_peer *peer; /* referred to */
 	struct rdma_cm_id *id;  /* owned */
 	/* owned; NULL: that of a struct rpma_cm is used */
 	struct rdma_event_channel *channel;
@@ -43,9 +43,11 @@ struct rpma_conn {
 	void *context;           /* the caller's */
 	enum rpmai_conn_state state;
 	bool is_passive;
-	bool can_flush_to_pmem; /* the peer said so, see rpma_peer_cfg_* */
-	uint8_t rnr_retry;      /* 0 .. 7 */
-	uint8_t pdata_len;      /* bytes; 0: the peer sent none */
+	bool can_flush_to_pmem;  /* the peer said so, see rpma_peer_cfg_* */
+	bool is_pdata_of_reject; /* pdata came with a refusal */
+	int event_status;  /* of the last event, see rpma_conn_get_event_status() */
+	uint8_t rnr_retry; /* 0 .. 7 */
+	uint8_t pdata_len; /* bytes; 0: the peer sent none */
 	uint8_t pdata[RPMAI_PDATA_MAX];
 };
 

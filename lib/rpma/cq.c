@@ -33,6 +33,8 @@ rpmai_cq_new(struct ibv_context *ibv_ctx, uint32_t size,
 
 	if (!cq)
 		return rpmai_err_nomem();
+	rpmai_ref_init(&cq->ref);
+	cq->ack_batch = 1;
 	cq->is_channel_shared = shared;
 	cq->channel = shared ? shared : ibv_create_comp_channel(ibv_ctx);
 	if (!cq->channel) {
@@ -55,6 +57,22 @@ fail:
 	return ret;
 }
 
+/* Acknowledge what was put off. */
+static void
+ack_all(struct rpma_cq *cq)
+{
+	if (cq->unacked)
+		ibv_ack_cq_events(cq->ibv_cq, cq->unacked);
+	cq->unacked = 0;
+}
+
+void
+rpmai_cq_ack(struct rpma_cq *cq)
+{
+	if (++cq->unacked >= cq->ack_batch)
+		ack_all(cq);
+}
+
 void
 rpmai_cq_free(struct rpma_cq *cq, int *ret)
 {
@@ -63,6 +81,8 @@ rpmai_cq_free(struct rpma_cq *cq, int *ret)
 	if (!cq)
 		return;
 	if (cq->ibv_cq) {
+		/* with events that are not acknowledged it would wait for ever */
+		ack_all(cq);
 		rc = ibv_destroy_cq(cq->ibv_cq);
 		if (rc)
 			rpmai_err_note(ret, rpmai_err_verbs(rc), "ibv_destroy_cq()");
@@ -92,15 +112,28 @@ rpma_cq_new(struct rpma_peer *peer, uint32_t size, struct rpma_cq **cq_ptr)
 	return 0;
 }
 
+void
+rpmai_cq_release(struct rpma_cq *cq, int *ret)
+{
+	if (rpmai_ref_give(&cq->ref))
+		rpmai_cq_free(cq, ret);
+}
+
 int
 rpma_cq_delete(struct rpma_cq **cq_ptr)
 {
+	struct rpma_cq *cq;
 	int ret = 0;
 
 	if (!cq_ptr || (*cq_ptr && !(*cq_ptr)->is_standalone))
 		return RPMA_E_INVAL;
-	rpmai_cq_free(*cq_ptr, &ret);
+	cq = *cq_ptr;
+	if (!cq)
+		return 0;
 	*cq_ptr = NULL;
+	if (rpmai_ref_is_shared(&cq->ref))
+		rpmai_err_note(&ret, EBUSY, "deleting a completion queue in use");
+	rpmai_cq_release(cq, &ret);
 	return ret;
 }
 
@@ -124,23 +157,47 @@ rpmai_cq_take_event(struct ibv_comp_channel *channel, struct ibv_cq **source_cq)
 		if (errno != EINTR)
 			return rpmai_err_provider(errno, "ibv_get_cq_event()");
 	}
-	/* at once: a queue with unacknowledged events cannot be destroyed */
-	ibv_ack_cq_events(*source_cq, 1);
 	return 0;
 }
 
 int
 rpma_cq_wait(struct rpma_cq *cq)
 {
+	return rpma_cq_wait_flags(cq, RPMA_W_WAIT_FOR_COMPLETION);
+}
+
+int
+rpma_cq_wait_flags(struct rpma_cq *cq, int flags)
+{
 	struct ibv_cq *source_cq;
 	int ret;
 
-	if (!cq)
+	if (!cq || flags & ~(RPMA_W_WAIT_FOR_COMPLETION | RPMA_W_NO_ARM))
 		return RPMA_E_INVAL;
 	if (cq->is_channel_shared)
 		return RPMA_E_SHARED_CHANNEL;
 	ret = rpmai_cq_take_event(cq->channel, &source_cq);
-	return ret ? ret : rpmai_cq_arm(cq);
+	if (ret)
+		return ret;
+	rpmai_cq_ack(cq);
+	return flags & RPMA_W_NO_ARM ? 0 : rpmai_cq_arm(cq);
+}
+
+int
+rpma_cq_arm(struct rpma_cq *cq)
+{
+	return cq ? rpmai_cq_arm(cq) : RPMA_E_INVAL;
+}
+
+int
+rpma_cq_set_ack_batch(struct rpma_cq *cq, unsigned int n)
+{
+	if (!cq || n == 0)
+		return RPMA_E_INVAL;
+	cq->ack_batch = n;
+	if (cq->unacked >= n)
+		ack_all(cq);
+	return 0;
 }
 
 int

@@ -74,11 +74,26 @@ translate(enum rdma_cm_event_type type)
 	}
 }
 
+/* Keep the private data of an answer, of whichever kind it is. */
+static void
+keep_pdata(struct rpma_conn *conn, const struct rdma_cm_event *event)
+{
+	bool had_any = conn->pdata_len;
+
+	if (event->event != RDMA_CM_EVENT_ESTABLISHED &&
+	    event->event != RDMA_CM_EVENT_REJECTED)
+		return;
+	rpmai_conn_keep_pdata(conn, &event->param.conn);
+	if (!had_any)
+		conn->is_pdata_of_reject = event->event == RDMA_CM_EVENT_REJECTED;
+}
+
 /* Take the next event that is more than a piece of information. */
 static int
 next_event(struct rpma_conn *conn, enum rdma_cm_event_type *type)
 {
 	struct rdma_cm_event *event;
+	int status;
 	int ret;
 
 	do {
@@ -86,10 +101,12 @@ next_event(struct rpma_conn *conn, enum rdma_cm_event_type *type)
 		if (ret)
 			return ret;
 		*type = event->event;
-		if (*type == RDMA_CM_EVENT_ESTABLISHED)
-			rpmai_conn_keep_pdata(conn, &event->param.conn);
+		status = event->status;
+		keep_pdata(conn, event);
 		ret = rpmai_event_ack(event);
 	} while (!ret && *type == RDMA_CM_EVENT_ADDR_CHANGE);
+	if (!ret)
+		conn->event_status = status;
 	return ret;
 }
 
@@ -136,7 +153,6 @@ rpma_conn_wait(struct rpma_conn *conn, int flags, struct rpma_cq **cq, bool *is_
 	struct rpma_cq *found;
 	int ret;
 
-	(void)flags;
 	if (!conn || !cq)
 		return RPMA_E_INVAL;
 	queues = &conn->queues;
@@ -150,10 +166,13 @@ rpma_conn_wait(struct rpma_conn *conn, int flags, struct rpma_cq **cq, bool *is_
 	} else if (queues->rcq && source_cq == queues->rcq->ibv_cq) {
 		found = queues->rcq;
 	} else {
+		/* at once: a queue with such events cannot be destroyed */
+		ibv_ack_cq_events(source_cq, 1);
 		RPMAI_ERROR("completion event of a queue that is not the connection's");
 		return RPMA_E_UNKNOWN;
 	}
-	ret = rpmai_cq_arm(found);
+	rpmai_cq_ack(found);
+	ret = flags & RPMA_W_NO_ARM ? 0 : rpmai_cq_arm(found);
 	if (ret)
 		return ret;
 	*cq = found;

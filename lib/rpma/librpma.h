@@ -12,7 +12,9 @@
  * - "delete" calls take the address of a handle: NULL is RPMA_E_INVAL, a handle that is
  *   already NULL is a success, and the handle is NULL after the call even when an error
  *   is returned.
- * - handles are not reference-counted: what was made from a handle is deleted before it.
+ * - what was made from a handle is deleted before it: regions, SRQs and connections before
+ *   their peer, connections before their SRQ and their send CQ. Where it is not, the delete
+ *   call says so (RPMA_E_PROVIDER, errno EBUSY), and the object goes with the last of them.
  * - different handles may be used by different threads at once; one handle by one thread
  *   at a time. A peer, a memory region and a configuration that nobody changes may be used
  *   by many threads. The CM channel of a struct rpma_cm and all that came out of it count as
@@ -180,8 +182,8 @@ struct rpma_peer;
 int rpma_peer_new(struct ibv_context *ibv_ctx, struct rpma_peer **peer_ptr);
 
 /*
- * return       RPMA_E_INVAL peer_ptr NULL; RPMA_E_PROVIDER ibv_dealloc_pd(3) failed (EBUSY:
- *              something made from the peer still lives)
+ * return       RPMA_E_INVAL peer_ptr NULL; RPMA_E_PROVIDER ibv_dealloc_pd(3) failed, or
+ *              (EBUSY) something made from the peer still lives
  */
 int rpma_peer_delete(struct rpma_peer **peer_ptr);
 
@@ -421,7 +423,10 @@ int rpma_srq_cfg_get_rcq_size(const struct rpma_srq_cfg *cfg, uint32_t *rcq_size
 int rpma_srq_new(struct rpma_peer *peer, struct rpma_srq_cfg *cfg,
     struct rpma_srq **srq_ptr);
 
-/* After all connections that use it. RPMA_E_INVAL srq_ptr NULL; RPMA_E_PROVIDER. */
+/*
+ * After all connections that use it. RPMA_E_INVAL srq_ptr NULL; RPMA_E_PROVIDER, with errno
+ * EBUSY while there are such.
+ */
 int rpma_srq_delete(struct rpma_srq **srq_ptr);
 
 /*
@@ -492,7 +497,8 @@ int rpma_cq_new(struct rpma_peer *peer, uint32_t size, struct rpma_cq **cq_ptr);
 
 /*
  * Only for queues of rpma_cq_new(). RPMA_E_INVAL cq_ptr NULL, or *cq_ptr belongs to an SRQ or
- * a connection (it is left alone then); RPMA_E_PROVIDER.
+ * a connection (it is left alone then); RPMA_E_PROVIDER, with errno EBUSY while connections
+ * use it.
  */
 int rpma_cq_delete(struct rpma_cq **cq_ptr);
 
@@ -509,6 +515,37 @@ int rpma_cq_get_fd(const struct rpma_cq *cq, int *fd);
  *              or (the event is consumed) ibv_req_notify_cq(3) failed
  */
 int rpma_cq_wait(struct rpma_cq *cq);
+
+/* For the flags of rpma_conn_wait() and rpma_cq_wait_flags(). */
+#define RPMA_W_WAIT_FOR_COMPLETION 1        /* what they do anyway */
+#define RPMA_W_NO_ARM              (1 << 8) /* leave it to rpma_cq_arm() */
+
+/*
+ * rpma_cq_wait() that may leave the queue unarmed, so that what completes while the program
+ * reads completions anyway raises no event. Read until RPMA_E_NO_COMPLETION, arm the queue
+ * with rpma_cq_arm(), and read once more before the next wait: what completed before the
+ * queue was armed raised no event either.
+ *
+ * flags        RPMA_W_* bits, or 0
+ * return       as rpma_cq_wait(); RPMA_E_INVAL also other bits
+ */
+int rpma_cq_wait_flags(struct rpma_cq *cq, int flags);
+
+/*
+ * Ask for an event at the next completion. RPMA_E_INVAL cq NULL; RPMA_E_PROVIDER
+ * ibv_req_notify_cq(3) failed.
+ */
+int rpma_cq_arm(struct rpma_cq *cq);
+
+/*
+ * Acknowledge events n at a time, because each acknowledgement takes a lock. What is left is
+ * acknowledged when the queue is destroyed.
+ *
+ * n            events, at least 1, which is the default
+ * return       RPMA_E_INVAL cq NULL, n 0
+ * source       ibv_get_cq_event(3)
+ */
+int rpma_cq_set_ack_batch(struct rpma_cq *cq, unsigned int n);
 
 /*
  * Read up to num_entries completions; never blocks. With a status other than IBV_WC_SUCCESS
@@ -687,6 +724,20 @@ int rpma_conn_get_event_fd(const struct rpma_conn *conn, int *fd);
  */
 int rpma_conn_next_event(struct rpma_conn *conn, enum rpma_conn_event *event);
 
+/*
+ * What librdmacm said of the last event that rpma_conn_next_event() gave: 0, a negative errno,
+ * or of REJECTED the peer's reason (28: the program there refused; 8: nobody listens). 0 before
+ * the first. RPMA_E_INVAL: an argument is NULL. Source: rdma_get_cm_event(3), status.
+ */
+int rpma_conn_get_event_status(const struct rpma_conn *conn, int *status);
+
+/*
+ * What the peer sent along with RPMA_CONN_REJECTED, {NULL, 0} when nothing; borrowed from the
+ * connection. RPMA_E_INVAL: an argument is NULL.
+ */
+int rpma_conn_get_reject_data(const struct rpma_conn *conn,
+    struct rpma_conn_private_data *pdata);
+
 /* What the peer sent, {NULL, 0} when nothing; borrowed from the connection. INVAL. */
 int rpma_conn_get_private_data(const struct rpma_conn *conn,
     struct rpma_conn_private_data *pdata);
@@ -719,13 +770,12 @@ int rpma_conn_get_rcq(const struct rpma_conn *conn, struct rpma_cq **rcq_ptr);
 /* Descriptor of the shared completion channel. RPMA_E_INVAL; RPMA_E_NOT_SHARED_CHNL. */
 int rpma_conn_get_compl_fd(const struct rpma_conn *conn, int *fd);
 
-/* For the flags of rpma_conn_wait(); accepted for compatibility. */
-#define RPMA_W_WAIT_FOR_COMPLETION 1
-
 /*
- * Take one event of the shared completion channel, acknowledge it and arm its queue again.
+ * Take one event of the shared completion channel, acknowledge it and arm its queue again
+ * (unless flags say otherwise, see rpma_cq_wait_flags(); rpma_cq_set_ack_batch() counts here,
+ * too).
  *
- * flags        not read
+ * flags        RPMA_W_*; bits of no meaning do not count
  * cq           the queue to poll, borrowed
  * is_rcq       whether it is the receive queue; may be NULL
  * return       RPMA_E_INVAL conn or cq NULL; RPMA_E_NOT_SHARED_CHNL; RPMA_E_NO_COMPLETION no

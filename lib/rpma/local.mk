@@ -9,7 +9,7 @@ noinst_LTLIBRARIES += %D%/librpma-core.la
   %D%/dial.c %D%/dial.h %D%/ep.c %D%/ep.h %D%/err.c %D%/err.h %D%/event.c %D%/event.h \
   %D%/flush.c %D%/flush.h %D%/log.c %D%/log.h %D%/mr.c %D%/mr.h %D%/mr_desc.c %D%/msg.c \
   %D%/native.c %D%/native.h %D%/node.h %D%/peer.c %D%/peer.h %D%/peer_async.c \
-  %D%/peer_cfg.c %D%/peer_cfg.h %D%/post.h %D%/queues.c %D%/queues.h %D%/rma.c \
+  %D%/peer_cfg.c %D%/peer_cfg.h %D%/post.h %D%/queues.c %D%/queues.h %D%/ref.h %D%/rma.c \
   %D%/srq.c %D%/srq.h %D%/srq_cfg.c %D%/srq_cfg.h %D%/utils.c %D%/utils.h
 %C%_librpma_core_la_CFLAGS = $(AM_CFLAGS) $(VERBS_CFLAGS) $(RDMACM_CFLAGS)
 

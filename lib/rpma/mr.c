@@ -93,6 +93,8 @@ rpma_mr_reg(struct rpma_peer *peer, void *ptr, size_t size, int usage,
 		    errnum == ENOMEM ? " (the limit of locked memory may be too low)"
 				     : "");
 	}
+	mr->peer = peer;
+	rpmai_ref_take(&peer->ref);
 	mr->base = (uintptr_t)mr->ibv_mr->addr;
 	mr->size = mr->ibv_mr->length;
 	mr->lkey = mr->ibv_mr->lkey;
@@ -117,6 +119,7 @@ rpma_mr_dereg(struct rpma_mr_local **mr_ptr)
 	rc = ibv_dereg_mr(mr->ibv_mr);
 	if (rc)
 		rpmai_err_note(&ret, rpmai_err_verbs(rc), "ibv_dereg_mr()");
+	rpmai_peer_release(mr->peer, &ret);
 	free(mr);
 	return ret;
 }

@@ -10,7 +10,8 @@
 #include "lib/rpma/librpma.h"
 
 struct rpma_mr_local {
-	struct ibv_mr *ibv_mr; /* owned */
+	struct rpma_peer *peer; /* referred to */
+	struct ibv_mr *ibv_mr;  /* owned */
 	uintptr_t base;
 	size_t size; /* bytes */
 	uint32_t lkey;

@@ -38,6 +38,7 @@ rpma_peer_new(struct ibv_context *ibv_ctx, struct rpma_peer **peer_ptr)
 	peer = calloc(1, sizeof(*peer));
 	if (!peer)
 		return rpmai_err_nomem();
+	rpmai_ref_init(&peer->ref);
 	peer->ibv_ctx = ibv_ctx;
 	peer->max_cqe = count(attr.orig_attr.max_cqe);
 	peer->is_iwarp = ibv_ctx->device->transport_type == IBV_TRANSPORT_IWARP;
@@ -59,12 +60,25 @@ rpma_peer_new(struct ibv_context *ibv_ctx, struct rpma_peer **peer_ptr)
 	return 0;
 }
 
+void
+rpmai_peer_release(struct rpma_peer *peer, int *ret)
+{
+	int rc;
+
+	if (!rpmai_ref_give(&peer->ref))
+		return;
+	rpmai_flush_buffer_free(peer, ret);
+	rc = ibv_dealloc_pd(peer->pd);
+	if (rc)
+		rpmai_err_note(ret, rpmai_err_verbs(rc), "ibv_dealloc_pd()");
+	free(peer);
+}
+
 int
 rpma_peer_delete(struct rpma_peer **peer_ptr)
 {
 	struct rpma_peer *peer;
 	int ret = 0;
-	int rc;
 
 	if (!peer_ptr)
 		return RPMA_E_INVAL;
@@ -72,11 +86,9 @@ rpma_peer_delete(struct rpma_peer **peer_ptr)
 	if (!peer)
 		return 0;
 	*peer_ptr = NULL;
-	rpmai_flush_buffer_free(peer, &ret);
-	rc = ibv_dealloc_pd(peer->pd);
-	if (rc)
-		rpmai_err_note(&ret, rpmai_err_verbs(rc), "ibv_dealloc_pd()");
-	free(peer);
+	if (rpmai_ref_is_shared(&peer->ref))
+		rpmai_err_note(&ret, EBUSY, "deleting a peer that is in use");
+	rpmai_peer_release(peer, &ret);
 	return ret;
 }
 

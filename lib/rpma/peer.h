@@ -7,11 +7,14 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "lib/rpma/ref.h"
+
 struct ibv_context;
 struct ibv_mr;
 struct ibv_pd;
 
 struct rpma_peer {
+	struct rpmai_ref ref;        /* by its regions, SRQs and connections, too */
 	struct ibv_context *ibv_ctx; /* borrowed */
 	struct ibv_pd *pd;           /* owned */
 	uint32_t max_cqe;
@@ -22,6 +25,9 @@ struct rpma_peer {
 	/* owned; where flushes that read put what they read; NULL before the first */
 	_Atomic(struct ibv_mr *) flush_mr;
 };
+
+/* Give back a reference. ret: see rpmai_err_note(). */
+void rpmai_peer_release(struct rpma_peer *peer, int *ret);
 
 /*
  * Whether an id of the connection manager leads through the peer's device.

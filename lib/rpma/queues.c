@@ -81,6 +81,7 @@ make_cqs(struct rpmai_queues *queues, struct ibv_context *verbs,
 	}
 	if (cfg->cq) {
 		queues->cq = cfg->cq;
+		rpmai_ref_take(&queues->cq->ref);
 		queues->is_cq_borrowed = true;
 	} else {
 		ret = rpmai_cq_new(verbs, main_cq_size(peer, cfg), queues->channel,
@@ -160,6 +161,8 @@ rpmai_queues_make(struct rpmai_queues *queues, struct rdma_cm_id *id,
 	int ret;
 
 	queues->srq = cfg->srq;
+	if (queues->srq)
+		rpmai_ref_take(&queues->srq->ref);
 	ret = make_cqs(queues, id->verbs, peer, cfg);
 	if (!ret)
 		ret = make_qp(queues, id, peer, cfg);
@@ -176,8 +179,12 @@ rpmai_queues_destroy(struct rpmai_queues *queues, struct rdma_cm_id *id, int *re
 	if (queues->qp)
 		rdma_destroy_qp(id);
 	rpmai_cq_free(queues->rcq, ret);
-	if (!queues->is_cq_borrowed)
+	if (queues->is_cq_borrowed)
+		rpmai_cq_release(queues->cq, ret);
+	else
 		rpmai_cq_free(queues->cq, ret);
+	if (queues->srq)
+		rpmai_srq_release(queues->srq, ret);
 	if (queues->channel) {
 		rc = ibv_destroy_comp_channel(queues->channel);
 		if (rc)

@@ -17,11 +17,12 @@ struct rpma_srq;
 
 /* All zero before rpmai_queues_make() and after rpmai_queues_destroy(). */
 struct rpmai_queues {
-	struct rpma_cq *cq;  /* of the sends; owned unless is_cq_borrowed */
+	struct rpma_cq
+	    *cq; /* of the sends; owned unless is_cq_borrowed, then referred to */
 	struct rpma_cq *rcq; /* of the receives, owned; NULL: none of its own */
 	/* owned, of both cq and rcq; NULL: each has its own */
 	struct ibv_comp_channel *channel;
-	struct rpma_srq *srq; /* borrowed; NULL: none */
+	struct rpma_srq *srq; /* referred to; NULL: none */
 	struct ibv_qp *qp;    /* the id's; NULL: not made yet */
 	bool is_cq_borrowed;
 	unsigned int native_ops; /* RPMA_NATIVE_*: what the queue pair does by itself */

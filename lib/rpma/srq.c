@@ -27,7 +27,15 @@ srq_free(struct rpma_srq *srq, int *ret)
 		if (rc)
 			rpmai_err_note(ret, rpmai_err_verbs(rc), "ibv_destroy_srq()");
 	}
+	rpmai_peer_release(srq->peer, ret);
 	free(srq);
+}
+
+void
+rpmai_srq_release(struct rpma_srq *srq, int *ret)
+{
+	if (rpmai_ref_give(&srq->ref))
+		srq_free(srq, ret);
 }
 
 int
@@ -46,6 +54,9 @@ rpma_srq_new(struct rpma_peer *peer, struct rpma_srq_cfg *cfg,
 	srq = calloc(1, sizeof(*srq));
 	if (!srq)
 		return rpmai_err_nomem();
+	rpmai_ref_init(&srq->ref);
+	srq->peer = peer;
+	rpmai_ref_take(&peer->ref);
 	srq->ibv_srq = ibv_create_srq(peer->pd, &attr);
 	if (!srq->ibv_srq) {
 		ret = rpmai_err_provider(errno, "ibv_create_srq(max_wr=%u)",
@@ -80,7 +91,9 @@ rpma_srq_delete(struct rpma_srq **srq_ptr)
 	if (!srq)
 		return 0;
 	*srq_ptr = NULL;
-	srq_free(srq, &ret);
+	if (rpmai_ref_is_shared(&srq->ref))
+		rpmai_err_note(&ret, EBUSY, "deleting an SRQ that is in use");
+	rpmai_srq_release(srq, &ret);
 	return ret;
 }
 

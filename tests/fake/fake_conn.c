@@ -36,6 +36,10 @@ create_qp(struct fake_id *id, struct ibv_qp_init_attr_ex *attr)
 	if (!(attr->comp_mask & IBV_QP_INIT_ATTR_PD) || !attr->pd ||
 	    attr->pd->context != id->pub.verbs)
 		return EINVAL;
+	/* what nobody asked for is to be zero: drivers that look at it find rubbish */
+	if (attr->qp_context || attr->xrcd || attr->create_flags ||
+	    attr->max_tso_header || attr->rwq_ind_tbl || attr->source_qpn)
+		fake_blame("rdma_create_qp_ex: attributes were not cleared");
 	if (id->ctx->gone)
 		return EIO;
 	/* that the flag is there is what drivers mind, even without operations */

@@ -29,6 +29,8 @@ ibv_create_srq(struct ibv_pd *pd, struct ibv_srq_init_attr *attr)
 	    attr->attr.max_sge);
 	struct fake_srq *srq = NULL;
 
+	if (attr->srq_context || attr->attr.srq_limit)
+		fake_blame("ibv_create_srq: attributes were not cleared");
 	if (!error && fake_ctx_gone(pd->context))
 		error = EIO;
 	if (!error && fake_options()->max_srq_wr == 0)

@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <syslog.h>
 #include <unistd.h>
 
 #include "tests/unit/rpma_fixture.h"
@@ -240,6 +241,24 @@ capture_stderr(void (*fn)(void), char *text, size_t size)
 	ck_assert_int_eq(close(fd) | close(saved), 0);
 }
 
+/* In front of the C library's: calls that change the whole program's log. */
+static unsigned int program_log_calls;
+
+void
+openlog(const char *ident, int option, int facility)
+{
+	(void)ident;
+	(void)option;
+	(void)facility;
+	program_log_calls++;
+}
+
+void
+closelog(void)
+{
+	program_log_calls++;
+}
+
 static void
 fail_by_default_function(void)
 {
@@ -264,6 +283,8 @@ START_TEST(test_default_function)
 	ck_assert_int_eq(regcomp(&regex, form, REG_EXTENDED | REG_NOSUB), 0);
 	ck_assert_msg(regexec(&regex, text, 0, NULL, 0) == 0, "%s", text);
 	regfree(&regex);
+	/* the program's name in the log used to become "rpma", its facility another */
+	ck_assert_uint_eq(program_log_calls, 0);
 }
 END_TEST
 

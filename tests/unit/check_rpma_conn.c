@@ -7,6 +7,7 @@
 
 #include <rdma/rdma_cma.h>
 
+#include "tests/fake/fake_alloc.h"
 #include "tests/unit/rpma_fixture.h"
 
 static struct rpma_conn *conn;
@@ -301,6 +302,96 @@ START_TEST(test_private_data)
 }
 END_TEST
 
+/* The event used to be lost when there was no memory for what came with it. */
+START_TEST(test_private_data_needs_no_memory)
+{
+	struct rpma_conn_private_data pdata = { &conn, 77 };
+	struct rpma_conn_req *req = NULL;
+	enum rpma_conn_event event = RPMA_CONN_UNDEFINED;
+	bool fired;
+	int ret;
+
+	fake_set_kind(FAKE_IWARP);
+	fake_dial_script(FIXTURE_ADDR, 0, 0, FAKE_DIAL_ACCEPT, 0, "hello", 5);
+	ck_assert_int_eq(rpma_conn_req_new(fixture_peer(), FIXTURE_ADDR,
+			     FIXTURE_PORT_STR, NULL, &req),
+	    0);
+	ck_assert_int_eq(rpma_conn_req_connect(&req, NULL, &conn), 0);
+	fake_alloc_fail_nth(1);
+	ret = rpma_conn_next_event(conn, &event);
+	fired = fake_alloc_fired(); /* assertions allocate, too */
+	fake_alloc_fail_nth(0);
+	ck_assert_int_eq(ret, 0);
+	ck_assert(!fired);
+	ck_assert_int_eq(event, RPMA_CONN_ESTABLISHED);
+	ck_assert_int_eq(rpma_conn_get_private_data(conn, &pdata), 0);
+	ck_assert_uint_eq(pdata.len, 5);
+	ck_assert_mem_eq(pdata.ptr, "hello", 5);
+	delete_conn();
+}
+END_TEST
+
+/*
+ * Why a connection did not come about, and what the peer said to that, used to be
+ * thrown away.
+ */
+START_TEST(test_reject)
+{
+	struct rpma_conn_private_data pdata = { &conn, 77 };
+	struct rpma_conn_req *req = NULL;
+	enum rpma_conn_event event;
+	int status = 77;
+
+	fake_set_kind(FAKE_IWARP);
+	fake_dial_script(FIXTURE_ADDR, 0, 0, FAKE_DIAL_REJECT, 28, "go away", 7);
+	ck_assert_int_eq(rpma_conn_req_new(fixture_peer(), FIXTURE_ADDR,
+			     FIXTURE_PORT_STR, NULL, &req),
+	    0);
+	ck_assert_int_eq(rpma_conn_req_connect(&req, NULL, &conn), 0);
+	ck_assert_int_eq(rpma_conn_get_event_status(NULL, &status), RPMA_E_INVAL);
+	ck_assert_int_eq(rpma_conn_get_event_status(conn, NULL), RPMA_E_INVAL);
+	ck_assert_int_eq(rpma_conn_get_reject_data(NULL, &pdata), RPMA_E_INVAL);
+	ck_assert_int_eq(rpma_conn_get_reject_data(conn, NULL), RPMA_E_INVAL);
+	ck_assert_int_eq(status, 77);
+	ck_assert_uint_eq(pdata.len, 77);
+	ck_assert_int_eq(rpma_conn_get_event_status(conn, &status), 0);
+	ck_assert_int_eq(status, 0);
+	ck_assert_int_eq(rpma_conn_next_event(conn, &event), 0);
+	ck_assert_int_eq(event, RPMA_CONN_REJECTED);
+	ck_assert_int_eq(rpma_conn_get_event_status(conn, &status), 0);
+	ck_assert_int_eq(status, 28);
+	ck_assert_int_eq(rpma_conn_get_reject_data(conn, &pdata), 0);
+	ck_assert_uint_eq(pdata.len, 7);
+	ck_assert_mem_eq(pdata.ptr, "go away", 7);
+	/* it is not what comes with a connection */
+	ck_assert_int_eq(rpma_conn_get_private_data(conn, &pdata), 0);
+	ck_assert_ptr_null(pdata.ptr);
+	ck_assert_uint_eq(pdata.len, 0);
+	delete_conn();
+}
+END_TEST
+
+/* And the other way round: what came with a connection is no refusal. */
+START_TEST(test_event_status)
+{
+	struct rpma_conn_private_data pdata = { &conn, 77 };
+	enum rpma_conn_event event;
+	int status = 77;
+
+	ck_assert_int_eq(rpma_conn_get_reject_data(conn, &pdata), 0);
+	ck_assert_ptr_null(pdata.ptr);
+	ck_assert_uint_eq(pdata.len, 0);
+	fake_cm_event(id_of_conn(), RDMA_CM_EVENT_UNREACHABLE, -ETIMEDOUT);
+	ck_assert_int_eq(rpma_conn_next_event(conn, &event), 0);
+	ck_assert_int_eq(rpma_conn_get_event_status(conn, &status), 0);
+	ck_assert_int_eq(status, -ETIMEDOUT);
+	/* no event, no change */
+	ck_assert_int_eq(rpma_conn_next_event(conn, &event), RPMA_E_NO_EVENT);
+	ck_assert_int_eq(rpma_conn_get_event_status(conn, &status), 0);
+	ck_assert_int_eq(status, -ETIMEDOUT);
+}
+END_TEST
+
 /* How a connection that was refused, or met nobody, says so. */
 static const struct {
 	enum fake_dial outcome;
@@ -347,9 +438,12 @@ main(void)
 	tcase_add_test(tc, test_rnr_timer_iwarp);
 	tcase_add_test(tc, test_delete);
 	tcase_add_loop_test(tc, test_delete_fails, 0, 3);
+	tcase_add_test(tc, test_event_status);
 	tc = fixture_case(suite, "beginnings");
 	tcase_add_loop_test(tc, test_private_data, 0,
 	    sizeof(pdatas) / sizeof(pdatas[0]));
+	tcase_add_test(tc, test_private_data_needs_no_memory);
+	tcase_add_test(tc, test_reject);
 	tcase_add_loop_test(tc, test_not_established, 0,
 	    sizeof(ends) / sizeof(ends[0]));
 	return harness_run(suite);

@@ -162,6 +162,72 @@ START_TEST(test_wait_fails)
 }
 END_TEST
 
+/* An event without arming: what completes meanwhile raises no other. */
+START_TEST(test_wait_no_arm)
+{
+	ck_assert_int_eq(rpma_cq_wait_flags(NULL, 0), RPMA_E_INVAL);
+	ck_assert_int_eq(rpma_cq_wait_flags(cq, 2), RPMA_E_INVAL);
+	ck_assert_int_eq(rpma_cq_arm(NULL), RPMA_E_INVAL);
+	ck_assert_int_eq(rpma_cq_wait_flags(cq, RPMA_W_NO_ARM), RPMA_E_NO_COMPLETION);
+	complete(1);
+	fake_trace_clear();
+	ck_assert_int_eq(rpma_cq_wait_flags(cq, RPMA_W_NO_ARM), 0);
+	ck_assert_str_eq(fake_trace_args(), "ibv_get_cq_event ibv_ack_cq_events(n=1)");
+	complete(1);
+	ck_assert_int_eq(rpma_cq_wait_flags(cq, RPMA_W_NO_ARM), RPMA_E_NO_COMPLETION);
+	fake_trace_clear();
+	ck_assert_int_eq(rpma_cq_arm(cq), 0);
+	ck_assert_str_eq(fake_trace_args(), "ibv_req_notify_cq(solicited=0)");
+	complete(1);
+	fake_trace_clear();
+	ck_assert_int_eq(rpma_cq_wait_flags(cq, RPMA_W_WAIT_FOR_COMPLETION), 0);
+	ck_assert_str_eq(fake_trace_args(),
+	    "ibv_get_cq_event ibv_ack_cq_events(n=1) ibv_req_notify_cq(solicited=0)");
+	fake_fail_call("ibv_req_notify_cq", 1, ENXIO);
+	assert_provider(rpma_cq_arm(cq), ENXIO);
+}
+END_TEST
+
+/* Take n events, each of one completion. */
+static void
+take_events(unsigned int n)
+{
+	for (unsigned int i = 0; i < n; i++) {
+		struct ibv_wc wc;
+
+		complete(1);
+		ck_assert_int_eq(rpma_cq_wait(cq), 0);
+		ck_assert_int_eq(rpma_cq_get_wc(cq, 1, &wc, NULL), 0);
+	}
+}
+
+/* Events are acknowledged many at a time, and the rest when the queue goes. */
+START_TEST(test_ack_batch)
+{
+	ck_assert_int_eq(rpma_cq_set_ack_batch(NULL, 1), RPMA_E_INVAL);
+	ck_assert_int_eq(rpma_cq_set_ack_batch(cq, 0), RPMA_E_INVAL);
+	ck_assert_int_eq(rpma_cq_set_ack_batch(cq, 4), 0);
+	take_events(3);
+	ck_assert_uint_eq(fake_called("ibv_ack_cq_events"), 0);
+	ck_assert_uint_eq(fake_live(FAKE_COMP_EVENT), 3);
+	take_events(1);
+	ck_assert_ptr_nonnull(strstr(fake_trace_args(), "ibv_ack_cq_events(n=4)"));
+	ck_assert_uint_eq(fake_live(FAKE_COMP_EVENT), 0);
+	/* a smaller batch does not wait for the larger */
+	take_events(2);
+	fake_trace_clear();
+	ck_assert_int_eq(rpma_cq_set_ack_batch(cq, 3), 0);
+	ck_assert_str_eq(fake_trace_args(), "");
+	ck_assert_int_eq(rpma_cq_set_ack_batch(cq, 2), 0);
+	ck_assert_str_eq(fake_trace_args(), "ibv_ack_cq_events(n=2)");
+	take_events(1);
+	fake_trace_clear();
+	disconnect();
+	ck_assert_ptr_nonnull(strstr(fake_trace_args(),
+	    "ibv_ack_cq_events(n=1) ibv_destroy_cq"));
+}
+END_TEST
+
 START_TEST(test_get_wc_invalid)
 {
 	struct ibv_wc wc[2];
@@ -246,6 +312,8 @@ main(void)
 	tcase_add_checked_fixture(tc, connect_with_cq, disconnect);
 	tcase_add_test(tc, test_wait);
 	tcase_add_test(tc, test_wait_fails);
+	tcase_add_test(tc, test_wait_no_arm);
+	tcase_add_test(tc, test_ack_batch);
 	tcase_add_test(tc, test_get_wc_invalid);
 	tcase_add_test(tc, test_get_wc);
 	tcase_add_test(tc, test_get_wc_fails);

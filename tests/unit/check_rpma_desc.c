@@ -115,6 +115,20 @@ START_TEST(test_remote)
 }
 END_TEST
 
+/* The log used to have the numbers as they are on the wire, and cut to 32 bits. */
+START_TEST(test_log_of_remote)
+{
+	struct rpma_mr_remote *mr = NULL;
+
+	rpma_log_set_threshold(RPMA_LOG_THRESHOLD, RPMA_LOG_LEVEL_DEBUG);
+	ck_assert_int_eq(rpma_mr_remote_from_descriptor(sample, SIZE, &mr), 0);
+	ck_assert_str_eq(fixture_last_log(),
+	    "remote region: addr=0x1122334455667788 size=65536 rkey=0x99aabbcc "
+	    "usage=0x3b\n");
+	ck_assert_int_eq(rpma_mr_remote_delete(&mr), 0);
+}
+END_TEST
+
 /* clang-format off */
 static const struct {
 	unsigned char usage;
@@ -204,6 +218,7 @@ main(void)
 	tcase_add_test(tc, test_size);
 	tcase_add_loop_test(tc, test_get, 0, sizeof(usages) / sizeof(usages[0]));
 	tcase_add_test(tc, test_remote);
+	tcase_add_test(tc, test_log_of_remote);
 	tcase_add_loop_test(tc, test_flush_type, 0,
 	    sizeof(flushes) / sizeof(flushes[0]));
 	tcase_add_test(tc, test_remote_invalid);

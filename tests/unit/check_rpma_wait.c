@@ -99,6 +99,44 @@ START_TEST(test_both)
 }
 END_TEST
 
+START_TEST(test_no_arm)
+{
+	struct rpma_cq *found = UNTOUCHED(struct rpma_cq);
+	bool is_rcq = true;
+
+	complete_send();
+	fake_trace_clear();
+	ck_assert_int_eq(rpma_conn_wait(conn, RPMA_W_NO_ARM, &found, &is_rcq), 0);
+	ck_assert_str_eq(fake_trace_args(), "ibv_get_cq_event ibv_ack_cq_events(n=1)");
+	ck_assert_ptr_eq(found, cq);
+	ck_assert(!is_rcq);
+	complete_send();
+	ck_assert_int_eq(rpma_conn_wait(conn, 0, &found, &is_rcq),
+	    RPMA_E_NO_COMPLETION);
+	ck_assert_int_eq(rpma_cq_arm(found), 0);
+	complete_send();
+	ck_assert_int_eq(rpma_conn_wait(conn, 0, &found, &is_rcq), 0);
+}
+END_TEST
+
+/* Each queue counts its own events, although they come over one channel. */
+START_TEST(test_ack_batch)
+{
+	struct rpma_cq *found;
+
+	ck_assert_int_eq(rpma_cq_set_ack_batch(rcq, 2), 0);
+	complete_recv();
+	ck_assert_int_eq(rpma_conn_wait(conn, 0, &found, NULL), 0);
+	ck_assert_uint_eq(fake_live(FAKE_COMP_EVENT), 1);
+	complete_send();
+	ck_assert_int_eq(rpma_conn_wait(conn, 0, &found, NULL), 0);
+	ck_assert_uint_eq(fake_live(FAKE_COMP_EVENT), 1);
+	complete_recv();
+	ck_assert_int_eq(rpma_conn_wait(conn, 0, &found, NULL), 0);
+	ck_assert_uint_eq(fake_live(FAKE_COMP_EVENT), 0);
+}
+END_TEST
+
 START_TEST(test_fails)
 {
 	struct rpma_cq *found = UNTOUCHED(struct rpma_cq);
@@ -150,6 +188,8 @@ main(void)
 	tcase_add_checked_fixture(tc, connect_shared, delete_conn);
 	tcase_add_test(tc, test_invalid);
 	tcase_add_test(tc, test_both);
+	tcase_add_test(tc, test_no_arm);
+	tcase_add_test(tc, test_ack_batch);
 	tcase_add_test(tc, test_fails);
 	tcase_add_test(tc, test_foreign_queue);
 	return harness_run(suite);

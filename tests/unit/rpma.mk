@@ -115,6 +115,12 @@ tests_unit_check_rpma_native_CFLAGS = $(rpma_check_cflags)
 tests_unit_check_rpma_native_LDFLAGS = $(rpma_check_ldflags)
 tests_unit_check_rpma_native_LDADD = $(rpma_check_ldadd)
 
+check_PROGRAMS += tests/unit/check_rpma_order
+tests_unit_check_rpma_order_SOURCES = tests/unit/check_rpma_order.c
+tests_unit_check_rpma_order_CFLAGS = $(rpma_check_cflags)
+tests_unit_check_rpma_order_LDFLAGS = $(rpma_check_ldflags)
+tests_unit_check_rpma_order_LDADD = $(rpma_check_ldadd)
+
 check_PROGRAMS += tests/unit/check_rpma_peer
 tests_unit_check_rpma_peer_SOURCES = tests/unit/check_rpma_peer.c
 tests_unit_check_rpma_peer_CFLAGS = $(rpma_check_cflags)
