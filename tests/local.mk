@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-dist_check_SCRIPTS += %D%/check_docs.sh %D%/check_layers.sh
+dist_check_SCRIPTS += %D%/check_docs.sh %D%/check_layers.sh %D%/check_man3.sh
 include %D%/fake/local.mk
 include %D%/unit/core.mk
 include %D%/unit/rpma.mk
