@@ -9,6 +9,7 @@ include %D%/unit/ctl.mk
 include %D%/cli/local.mk
 include %D%/fuzz/local.mk
 include %D%/peers/local.mk
+include %D%/bench/local.mk
 
 EXTRA_DIST += \
   %D%/vm/guest-setup %D%/vm/image %D%/vm/init %D%/vm/packages %D%/vm/packages-siw \
