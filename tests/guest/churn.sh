@@ -1,0 +1,58 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# shellcheck shell=bash
+# Senders that are killed in mid-flood, and connections made and ended without end: no slot, descriptor, byte or CM id stays behind.
+# DEATHS and CONNECTS say how many.
+# shellcheck source=tests/guest/lib.sh
+. "$TOP_SRCDIR/tests/guest/lib.sh"
+
+deaths=${DEATHS:-100}
+connects=${CONNECTS:-1000}
+
+descriptors() { find "/proc/$RPMAD_PID/fd" -mindepth 1 | wc -l; }
+rss_kib() { sed -n 's/^VmRSS:[[:space:]]*\([0-9]*\).*/\1/p' "/proc/$RPMAD_PID/status"; }
+cm_ids() { rdma resource show cm_id | grep -c "pid $RPMAD_PID "; }
+is_quiet() { stats_say '.cm.conns == 0 and .slots.ready == 0 and .slots.leased == 0'; }
+
+# flood FIRST LAST: senders, each killed after some completions.
+flood() {
+  local seed
+  for seed in $(seq "$1" "$2"); do
+    "$CM_SEND" --addr "$RDMA_IP" --port $PORT --flood --max-len 256 --seed "$seed" --kill-after $((seed % 40 + 1)) \
+      --manifest "killed.$((seed % 10))" >/dev/null 2>&1
+  done 2>/dev/null
+}
+
+# flat NAME: as few things as before.
+flat() {
+  check "$1: all connections end, all messages are taken" wait_until 60 is_quiet
+  check_is "$1: as many descriptors as before" "$fds" "$(descriptors)"
+  check_is "$1: as many CM ids as before" "$ids" "$(cm_ids)"
+  check_below "$1: no more than 2 MiB more memory" $((rss + 2048)) "$(rss_kib)"
+  check_conserved
+}
+
+# On iWARP an empty queue ends a connection, so the pool is large there.
+start_rpmad '.pool = {slots: 4096, slot_size: 512} | .receive = {target: 4096}'
+start_follow received.json
+# What is allocated once and kept is allocated now.
+flood 1 20
+"$CM_SEND" --addr "$RDMA_IP" --port $PORT --conns 8 --rounds 10 --count 1 >/dev/null 2>&1
+wait_until 60 is_quiet
+fds=$(descriptors) ids=$(cm_ids) rss=$(rss_kib)
+diag "$fds descriptors, $ids CM ids, $rss KiB"
+rm -f killed.*
+
+flood 101 $((100 + deaths))
+flat "$deaths senders killed"
+"$CM_SEND" --addr "$RDMA_IP" --port $PORT --rounds "$connects" --count 1 --max-len 64 --seed 7 --manifest connects.manifest >sender.out 2>&1
+check_is "$connects connections made and ended" 0 $?
+flat "$connects connections"
+diag "$(descriptors) descriptors, $(cm_ids) CM ids, $(rss_kib) KiB"
+kill -TERM "$follow"
+wait "$follow"
+check "what the connections sent came, each once" "$VERIFY" --extra <(jq -c 'select(.len >= 0)' received.json) connects.manifest
+check_json "the ledger was never out of balance" '.recv.ledger_faults_total == 0 and .recv.dropped_total == 0' "$("$RPMACTL" stats --json)"
+check_json "the last closed connections are remembered, with reasons" '.conns | length == 64 and all(.[]; .reason != null)' \
+  "$("$RPMACTL" conns --closed --json)"
+check_stop
+finish
