@@ -14,4 +14,6 @@ noinst_PROGRAMS += %D%/cm_send %D%/verify
 %C%_verify_CFLAGS = $(AM_CFLAGS) $(JANSSON_CFLAGS)
 %C%_verify_LDADD = $(JANSSON_LIBS)
 
-EXTRA_DIST += %D%/build.sh %D%/librpma_1_0.c %D%/rpma12_send.c
+EXTRA_DIST += %D%/build.sh %D%/librpma_1_0.c %D%/rpma12_send.c \
+  %D%/rpma_peer.c %D%/rpma_peer.h %D%/rpma_peer_end.c %D%/rpma_peer_link.c \
+  %D%/rpma_peer_mem.c %D%/rpma_peer_msg.c %D%/rpma_peer_remedy.c
