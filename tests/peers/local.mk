@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Senders that share no code with what they test, and the comparison of what was sent with what arrived. The third one,
 # on Debian's librpma, is built by build.sh where the tests need it.
-noinst_PROGRAMS += %D%/cm_send %D%/verify
+noinst_PROGRAMS += %D%/cm_send %D%/crowd %D%/knock %D%/verify
 
 %C%_cm_send_SOURCES = %D%/cm_send.c \
   %D%/message.c %D%/message.h \
@@ -13,6 +13,14 @@ noinst_PROGRAMS += %D%/cm_send %D%/verify
 %C%_verify_SOURCES = %D%/verify.c %D%/message.h %D%/options.h %D%/sha256.c %D%/sha256.h
 %C%_verify_CFLAGS = $(AM_CFLAGS) $(JANSSON_CFLAGS)
 %C%_verify_LDADD = $(JANSSON_LIBS)
+
+# These are on our librpma, and measure it.
+%C%_crowd_SOURCES = %D%/crowd.c
+%C%_crowd_CFLAGS = $(AM_CFLAGS) $(VERBS_CFLAGS)
+%C%_crowd_LDADD = lib/rpma/librpma-core.la $(RDMACM_LIBS) $(VERBS_LIBS)
+%C%_knock_SOURCES = %D%/knock.c
+%C%_knock_CFLAGS = $(AM_CFLAGS) $(VERBS_CFLAGS)
+%C%_knock_LDADD = lib/rpma/librpma-core.la $(RDMACM_LIBS) $(VERBS_LIBS)
 
 EXTRA_DIST += %D%/build.sh %D%/librpma_1_0.c %D%/rpma12_send.c \
   %D%/rpma_peer.c %D%/rpma_peer.h %D%/rpma_peer_end.c %D%/rpma_peer_link.c \
