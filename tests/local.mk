@@ -16,5 +16,5 @@ EXTRA_DIST += \
   %D%/guest/bad-input.sh %D%/guest/compat.sh %D%/guest/disconnect-at-once.sh \
   %D%/guest/examples.sh %D%/guest/labels.sh \
   %D%/guest/lib.sh %D%/guest/lifecycle.sh %D%/guest/main-flow.sh %D%/guest/many-conns.sh \
-  %D%/guest/rnr.sh \
+  %D%/guest/rkey.sh %D%/guest/rnr.sh \
   %D%/guest/run %D%/guest/shell-consumers.sh %D%/guest/stage.sh %D%/guest/two-node.sh
