@@ -189,6 +189,7 @@ args_finish(struct args *args, struct err *err)
 {
 	const struct command *command = args->command;
 	char name[OPTION_NAME_MAX];
+	const char *usage_word;
 	size_t i;
 
 	if (args->word_count < command->min_words) {
@@ -203,9 +204,10 @@ args_finish(struct args *args, struct err *err)
 		    command->usage[0] != '\0' ? " " : "", command->usage);
 		return usage(err, command);
 	}
-	/* "TOKEN..." is called TOKEN. */
-	(void)snprintf(name, sizeof(name), "%.*s", (int)strcspn(command->usage, ". "),
-	    command->usage);
+	/* "TOKEN..." is called TOKEN, and so is "[TOKEN...]". */
+	usage_word = command->usage + (command->usage[0] == '[');
+	(void)snprintf(name, sizeof(name), "%.*s", (int)strcspn(usage_word, ". ]"),
+	    usage_word);
 	for (i = 0; command->word_param && i < args->word_count; i++)
 		if (set_value(args->params, word_spec(command), name, args->words[i],
 			err) != 0)

@@ -39,6 +39,11 @@ void view_listening(struct out *out, const struct json_t *result);
 void view_unlistened(struct out *out, const struct json_t *result);
 void view_listeners(struct out *out, const struct json_t *result);
 
+/* view_event.c */
+void view_events(struct out *out, const struct json_t *result);
+struct columns *view_events_new(void);
+void view_event(struct columns *columns, const struct json_t *event);
+
 /* view_device.c */
 void view_devices(struct out *out, const struct json_t *result);
 

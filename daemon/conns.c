@@ -17,6 +17,7 @@
 #include <string.h>
 
 #include "daemon/announce.h"
+#include "daemon/events.h"
 #include "daemon/loop.h"
 #include "daemon/rpma_err.h"
 #include "lib/core/addr.h"
@@ -140,6 +141,8 @@ conns_destroy(struct conns *conns, struct conn *conn)
 	conn->info.closed_ns = loop_wall_ns();
 	named_counts_add(&conns->closes, conn->info.reason);
 	conn_table_remove(&conns->table, conn);
+	events_add(conns->events, EVENT_CONN_CLOSED, conn->info.id, &conn->info.peer,
+	    conn->info.reason, 0);
 	log_info("conn", "%llu: closed peer=%s reason=%s messages=%llu",
 	    (unsigned long long)conn->info.id,
 	    addr_format(&conn->info.peer, peer, sizeof(peer)), conn->info.reason,
@@ -179,6 +182,7 @@ refused(struct conns *conns, const struct sockaddr_storage *peer, const char *re
 	char text[ADDR_TEXT_MAX];
 
 	named_counts_add(&conns->rejected, reason);
+	events_add(conns->events, EVENT_CONN_REJECTED, 0, peer, reason, 0);
 	if (!log_limit_pass(&conns->reject_log, loop_now_ns() / 1000000, &suppressed))
 		return;
 	log_notice("conn", "refused peer=%s reason=%s%s%s",
@@ -285,6 +289,8 @@ established(struct conns *conns, struct conn *conn, const struct rpma_cm_event *
 	if (!conn->is_rnr_set && !conns->is_iwarp && conns->rnr_failures++ == 0)
 		log_warning("conn", "%llu: its RNR timer cannot be set (errno %d)",
 		    (unsigned long long)conn->info.id, rpma_err_last_errno());
+	events_add(conns->events, EVENT_CONN_ESTABLISHED, conn->info.id,
+	    &conn->info.peer, NULL, 0);
 	log_info("conn", "%llu: established peer=%s qp=%u direction=%s",
 	    (unsigned long long)conn->info.id,
 	    addr_format(&conn->info.peer, peer, sizeof(peer)), conn->info.qp_num,

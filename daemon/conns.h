@@ -19,6 +19,7 @@
 #include "lib/core/err.h"
 #include "lib/core/log.h"
 
+struct events;
 struct rpma_cm;
 struct rpma_cm_event;
 struct rpma_conn_cfg;
@@ -42,7 +43,8 @@ struct conns {
 	/* called when a connection wants its completions collected */
 	void (*wants_drain)(void *arg);
 	void *arg;
-	uint64_t polled; /* completions read from the receive queue, ever */
+	struct events *events; /* may be NULL */
+	uint64_t polled;       /* completions read from the receive queue, ever */
 	/* counters */
 	uint64_t requests, accepted, opened, established_total, late;
 	uint64_t rnr_failures; /* established without their RNR timer */

@@ -16,6 +16,7 @@
 #include "daemon/access.h"
 #include "daemon/control.h"
 #include "daemon/engine.h"
+#include "daemon/events.h"
 #include "daemon/loop.h"
 #include "daemon/notify.h"
 #include "daemon/rpc.h"
@@ -37,6 +38,7 @@ struct daemon {
 	struct engine *engine;
 	struct control *control;
 	struct notify *notify;
+	struct events *events;
 	struct loop_deferred stop;   /* begin_stop(), from within a call */
 	struct loop_deferred finish; /* finish(), likewise */
 	unsigned int linger_steps;
@@ -54,6 +56,7 @@ begin_stop(void *arg)
 		return;
 	daemon->is_stopping = true;
 	log_notice("daemon", "stopping");
+	events_add(daemon->events, EVENT_DAEMON_STOPPING, 0, NULL, NULL, 0);
 	notify_stopping();
 	notify_status("stopping");
 	rpc_begin_stop(daemon->rpc);
@@ -158,8 +161,10 @@ make_loop(struct daemon *daemon, struct err *err)
 	if (loop_timer_new(daemon->loop, on_deadline, daemon, &daemon->deadline) < 0 ||
 	    loop_timer_new(daemon->loop, on_linger, daemon, &daemon->linger) < 0 ||
 	    loop_on_signal(daemon->loop, SIGTERM, on_stop_signal, daemon) < 0 ||
-	    loop_on_signal(daemon->loop, SIGINT, on_stop_signal, daemon) < 0)
+	    loop_on_signal(daemon->loop, SIGINT, on_stop_signal, daemon) < 0 ||
+	    events_new(&daemon->events) < 0)
 		return err_set(err, ERR_INTERNAL_ERROR, ENOMEM, "out of memory");
+	events_add(daemon->events, EVENT_DAEMON_STARTED, 0, NULL, PACKAGE_VERSION, 0);
 	return 0;
 }
 
@@ -209,6 +214,7 @@ make_rpc(struct daemon *daemon, struct err *err)
 	const struct rpc_config config = { .loop = daemon->loop,
 		.settings = daemon->settings,
 		.access = daemon->access,
+		.events = daemon->events,
 		.stop = on_stop_call,
 		.stop_arg = daemon };
 
@@ -221,7 +227,8 @@ make_engine(struct daemon *daemon, struct err *err)
 	const struct engine_hooks hooks = { .arg = daemon,
 		.ready = on_ready,
 		.state = on_state,
-		.stopped = on_stopped };
+		.stopped = on_stopped,
+		.events = daemon->events };
 
 	return engine_new(daemon->loop, daemon->settings, &hooks, &daemon->engine, err);
 }
@@ -312,6 +319,7 @@ daemon_free(struct daemon *daemon)
 	control_free(daemon->control);
 	engine_free(daemon->engine);
 	rpc_free(daemon->rpc);
+	events_free(daemon->events);
 	access_free(daemon->access);
 	if (daemon->listener.fd >= 0)
 		usock_listener_close(&daemon->listener);

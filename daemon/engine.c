@@ -11,6 +11,7 @@
 #include <sys/random.h>
 
 #include "daemon/engine_impl.h"
+#include "daemon/events.h"
 #include "lib/core/log.h"
 
 #define SECOND_NS       1000000000u
@@ -147,6 +148,7 @@ lose_device(struct engine *engine)
 		: is_gone      ? "it reported a fatal error"
 			       : engine->lost_reason);
 	log_error("engine", "%s; messages that have arrived are kept", reason);
+	events_add(engine->events, EVENT_DEVICE_LOST, 0, NULL, reason, 0);
 	engine->is_device_lost = false;
 	/*
 	 * The context of a device that is still there serves again. One that removes itself
@@ -188,9 +190,9 @@ do_work(void *arg)
 	}
 	now_ns = loop_now_ns();
 	/* Before the refill hides that it ran low, and after it. */
-	srq_watch(engine->srq, now_ns);
+	engine_watch_srq(engine);
 	refill(engine);
-	srq_watch(engine->srq, loop_now_ns());
+	engine_watch_srq(engine);
 	if (engine->conns.draining > 0)
 		conns_settle(&engine->conns, now_ns, empty);
 	if (engine->wants_ready) {
@@ -262,6 +264,7 @@ on_tick(void *arg)
 	uint32_t expired = ledger_expire(engine->ledger, now_ns);
 
 	engine->tick_due_ns = 0;
+	events_tick(engine->events);
 	engine->expired += expired;
 	if (expired > 0)
 		engine->wants_ready = true;
@@ -336,6 +339,7 @@ make_parts(struct engine *engine, struct err *err)
 		rc = conns_init(&engine->conns, engine->settings, on_wants_drain,
 		    engine);
 	engine->is_init = rc == 0;
+	engine->conns.events = engine->events;
 	if (rc == 0)
 		rc = loop_timer_new(engine->loop, on_tick, engine, &engine->tick);
 	if (rc != 0)
@@ -396,6 +400,7 @@ engine_new(struct loop *loop, const struct settings *settings,
 	engine->work.fn = do_work;
 	engine->work.arg = engine;
 	engine->lost_reason = "device_gone";
+	engine->events = hooks ? hooks->events : NULL;
 	rc = make_parts(engine, err);
 	if (rc == 0)
 		rc = begin(engine, err);

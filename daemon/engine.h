@@ -31,11 +31,14 @@ enum engine_state {
 const char *engine_state_name(enum engine_state state);
 
 /* What the engine tells its owner; each may be NULL. Called on the loop thread. */
+struct events;
+
 struct engine_hooks {
 	void *arg;
 	void (*ready)(void *arg);   /* messages are ready; at most once a turn */
 	void (*state)(void *arg);   /* engine_state() changed */
 	void (*stopped)(void *arg); /* engine_stop() is through */
+	struct events *events;      /* takes what happens; borrowed, may be NULL */
 };
 
 /*

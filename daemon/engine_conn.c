@@ -6,6 +6,7 @@
 #include <stdlib.h>
 
 #include "daemon/engine_impl.h"
+#include "daemon/events.h"
 #include "lib/core/log.h"
 
 /* The device behind the address, when none is open yet. */
@@ -41,13 +42,14 @@ engine_listener_add(struct engine *engine, const struct sockaddr_storage *addr,
 		return rc;
 	id = listener->info.id;
 	listener->is_asked_for = true;
-	if (engine->device)
-		rc = listener_up(listener, engine->cm, engine->device, err);
-	else
-		rc = open_for(engine, addr, err);
+	rc = engine->device ? 0 : open_for(engine, addr, err);
 	listener = listener_by_id(&engine->listeners, id);
-	if (rc == 0 && !listener->info.is_up)
+	if (rc == 0 && !listener->info.is_up) {
 		rc = listener_up(listener, engine->cm, engine->device, err);
+		if (rc == 0)
+			events_add(engine->events, EVENT_LISTENER_UP, 0,
+			    &listener->info.addr, NULL, 0);
+	}
 	listener->is_asked_for = false;
 	if (rc != 0) {
 		listeners_remove(&engine->listeners, listener);
@@ -77,6 +79,8 @@ engine_listener_remove(struct engine *engine, uint64_t id, struct err *err)
 		err_hint(err, "rpmactl listeners lists them");
 		return rc;
 	}
+	events_add(engine->events, EVENT_LISTENER_DOWN, 0, &listener->info.addr,
+	    "removed", 0);
 	listeners_remove(&engine->listeners, listener);
 	return 0;
 }

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "daemon/engine_impl.h"
+#include "daemon/events.h"
 #include "daemon/rpma_err.h"
 #include "lib/core/addr.h"
 #include "lib/core/log.h"
@@ -83,7 +84,7 @@ on_cm_event(struct engine *engine, struct rpma_cm_event *event)
 	case RPMA_CM_LOST:
 		/* What came before the end says why it came. */
 		(void)engine_drain(engine, &engine->recv_cq, CQ_DRAIN);
-		srq_watch(engine->srq, loop_now_ns());
+		engine_watch_srq(engine);
 		if (event->conn)
 			conns_event(&engine->conns, event);
 		return;
@@ -238,6 +239,9 @@ open_all(struct engine *engine, struct err *err)
 		    engine->sender, err);
 	if (rc == 0)
 		rc = watch_fds(engine, err);
+	if (rc == 0)
+		events_add(engine->events, EVENT_DEVICE_OPEN, 0, NULL,
+		    device_name(engine->device), 0);
 	/* At the start an address that is taken is an error; later it is tried again. */
 	if (rc == 0 && engine_listeners_up(engine, err) != 0 && !engine->is_started)
 		rc = -err_info(err->code)->errnum;
@@ -264,11 +268,13 @@ engine_up(struct engine *engine, struct err *err)
 
 /* Log why a listener is down, once for each reason. */
 static void
-tell_listener(struct listener *listener, const struct err *err)
+tell_listener(struct engine *engine, struct listener *listener, const struct err *err)
 {
 	if (strcmp(listener->error, err->text) == 0)
 		return;
 	(void)snprintf(listener->error, sizeof(listener->error), "%s", err->text);
+	events_add(engine->events, EVENT_LISTENER_DOWN, 0, &listener->wanted, err->text,
+	    0);
 	log_warning("listener", "%llu: %s%s%s; it is tried again",
 	    (unsigned long long)listener->info.id, err->text, err->hint[0] ? "; " : "",
 	    err->hint);
@@ -294,6 +300,8 @@ engine_listeners_up(struct engine *engine, struct err *err)
 			log_notice("listener", "%llu: listening at %s",
 			    (unsigned long long)listener->info.id,
 			    addr_format(&listener->info.addr, text, sizeof(text)));
+			events_add(engine->events, EVENT_LISTENER_UP, 0,
+			    &listener->info.addr, NULL, 0);
 			continue;
 		}
 		if (one.code != ERR_ADDR_NOT_RDMA) {
@@ -304,7 +312,7 @@ engine_listeners_up(struct engine *engine, struct err *err)
 		/* The start says it by itself, by failing; so does a call. */
 		if (!listener->is_asked_for &&
 		    (engine->is_started || one.code == ERR_ADDR_NOT_RDMA))
-			tell_listener(listener, &one);
+			tell_listener(engine, listener, &one);
 	}
 	return result;
 }

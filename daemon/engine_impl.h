@@ -30,6 +30,7 @@ struct engine {
 	struct loop *loop;
 	const struct settings *settings;
 	struct engine_hooks hooks;
+	struct events *events; /* may be NULL */
 	enum engine_state state;
 	char reason[sizeof(((struct err *)0)->text)];
 
@@ -77,6 +78,8 @@ struct engine {
 /* A completion of the receive queue; arg is the engine. */
 void engine_on_recv_wc(void *arg, const struct ibv_wc *wc);
 
+/* Look whether the shared receive queue is low or empty, and tell of a change. */
+void engine_watch_srq(struct engine *engine);
 /* Have the deferred work done on the next turn. */
 void engine_kick(struct engine *engine);
 /* Free slots were made: refill and tell. */

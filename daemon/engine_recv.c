@@ -5,6 +5,7 @@
 #include <arpa/inet.h>
 
 #include "daemon/engine_impl.h"
+#include "daemon/events.h"
 #include "daemon/rpma_err.h"
 #include "lib/core/log.h"
 #include "lib/rpma/librpma.h"
@@ -154,6 +155,24 @@ consume(struct engine *engine, uint32_t slot, uint32_t generation)
 		engine_slots_freed(engine);
 	}
 	return result;
+}
+
+void
+engine_watch_srq(struct engine *engine)
+{
+	uint64_t now_ns = loop_now_ns();
+	struct srq_stats before, after;
+
+	srq_get_stats(engine->srq, now_ns, &before);
+	srq_watch(engine->srq, now_ns);
+	srq_get_stats(engine->srq, now_ns, &after);
+	if (after.times_low != before.times_low)
+		events_add(engine->events, EVENT_SRQ_LOW, 0, NULL, NULL, 0);
+	if (after.is_empty && !before.is_empty)
+		events_add(engine->events, EVENT_SRQ_EMPTY, 0, NULL, NULL, 0);
+	if (!after.is_empty && before.is_empty)
+		events_add(engine->events, EVENT_SRQ_REFILLED, 0, NULL, NULL,
+		    after.last_stall_ns);
 }
 
 enum ledger_result

@@ -22,6 +22,7 @@ noinst_LIBRARIES += %D%/libdaemon.a
 	%D%/engine_impl.h \
 	%D%/engine_recv.c \
 	%D%/engine_show.c \
+	%D%/events.c %D%/events.h \
 	%D%/ledger.c %D%/ledger.h \
 	%D%/ledger_impl.h \
 	%D%/ledger_message.c \
@@ -37,6 +38,7 @@ noinst_LIBRARIES += %D%/libdaemon.a
 	%D%/rpc_daemon.c \
 	%D%/rpc_device.c \
 	%D%/rpc_dispatch.c \
+	%D%/rpc_event.c \
 	%D%/rpc_handlers.h \
 	%D%/rpc_impl.h \
 	%D%/rpc_json.c %D%/rpc_json.h \

@@ -41,6 +41,7 @@ const rpc_handler_fn rpc_handlers[METHOD_COUNT] = {
 	[METHOD_CONN_CLOSE] = rpc_conn_close,
 	[METHOD_CONN_SEND] = rpc_conn_send,
 	[METHOD_STATS_GET] = rpc_stats_get,
+	[METHOD_EVENT_GET] = rpc_event_get,
 };
 
 /* ---- clients ---- */
@@ -225,7 +226,8 @@ rpc_new(const struct rpc_config *config, struct rpc **out, struct err *err)
 		    config->devices_root ? config->devices_root : DEVICES_ROOT,
 		.started_ns = loop_now_ns() };
 	rpc->refusal = make_refusal(config->settings->control_max_clients);
-	if (!rpc->refusal || rpc_polls_new(&rpc->context, &rpc->context.polls) < 0)
+	if (!rpc->refusal || rpc_polls_new(&rpc->context, &rpc->context.polls) < 0 ||
+	    rpc_watches_new(config->loop, config->events, &rpc->context.watches) < 0)
 		goto fail;
 	*out = rpc;
 	return 0;
@@ -247,6 +249,7 @@ rpc_free(struct rpc *rpc)
 		TAILQ_REMOVE(&rpc->orphans, call, link);
 		rpc_call_free(call);
 	}
+	rpc_watches_free(rpc->context.watches);
 	rpc_polls_free(rpc->context.polls);
 	rpc_addrs_free(rpc->context.addrs);
 	free(rpc->refusal);

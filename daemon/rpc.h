@@ -14,6 +14,7 @@
 struct access;
 struct control;
 struct engine;
+struct events;
 struct loop;
 struct rpc;
 struct settings;
@@ -23,6 +24,7 @@ struct rpc_config {
 	struct loop *loop;
 	const struct settings *settings;
 	const struct access *access;
+	struct events *events;   /* what has happened; lives longer */
 	void (*stop)(void *arg); /* daemon.stop was called and its answer written */
 	void *stop_arg;
 	const char *devices_root; /* NULL: that of devices.h; tests have their own */

@@ -19,6 +19,7 @@ struct loop;
 struct rpc_addrs;
 struct rpc_call;
 struct rpc_polls;
+struct rpc_watches;
 struct settings;
 
 #define RPC_REPLY_MAX   3145728u /* bytes of a reply */
@@ -41,9 +42,10 @@ struct rpc_context {
 	void *stop_arg;
 	const char *devices_root;
 	struct rpc_stats stats;
-	struct rpc_polls *polls; /* that wait */
-	struct rpc_addrs *addrs; /* found lately */
-	uint64_t started_ns;     /* monotonic */
+	struct rpc_polls *polls;     /* that wait */
+	struct rpc_watches *watches; /* calls that wait for events */
+	struct rpc_addrs *addrs;     /* found lately */
+	uint64_t started_ns;         /* monotonic */
 	bool is_stopping;
 };
 

@@ -23,6 +23,7 @@ union params {
 	struct listener_add_params listener_add;
 	struct listener_remove_params listener_remove;
 	struct conn_list_params conn_list;
+	struct event_get_params event_get;
 	struct conn_params conn;
 	struct conn_open_params conn_open;
 	struct conn_send_params conn_send;
@@ -61,8 +62,9 @@ admit(struct rpc_call *call, struct err *err)
 		return err_set(err, ERR_SHUTTING_DOWN, 0, "the daemon is stopping");
 	if (!method->waits)
 		return 0;
-	/* recv.poll may be in a batch when it does not wait: it sees to that itself. */
-	if (call->batch && call->method != METHOD_RECV_POLL)
+	/* These may be in a batch when they do not wait: they see to that themselves. */
+	if (call->batch && call->method != METHOD_RECV_POLL &&
+	    call->method != METHOD_EVENT_GET)
 		return err_set(err, ERR_UNSUPPORTED, 0,
 		    "%s may wait, so it cannot be in a batch", method->name);
 	if (client->call_count >= RPC_WAITING_MAX)

@@ -6,6 +6,8 @@
 #include "daemon/ledger.h"
 #include "daemon/rpc_call.h"
 
+struct events;
+
 /* rpc_daemon.c */
 void rpc_list(struct rpc_call *call, const void *params);
 void rpc_hello(struct rpc_call *call, const void *params);
@@ -32,6 +34,15 @@ void rpc_conn_close(struct rpc_call *call, const void *params);
 void rpc_conn_send(struct rpc_call *call, const void *params);
 /* rpc_stats.c */
 void rpc_stats_get(struct rpc_call *call, const void *params);
+
+/* rpc_event.c */
+void rpc_event_get(struct rpc_call *call, const void *params);
+
+/* The calls of event.get that wait. events is borrowed. return   0; -ENOMEM */
+RPMAD_MUST_USE int rpc_watches_new(struct loop *loop, struct events *events,
+    struct rpc_watches **out);
+/* None waits any more. NULL is fine. */
+void rpc_watches_free(struct rpc_watches *watches);
 
 /* The polls that wait. return   0; -ENOMEM */
 RPMAD_MUST_USE int rpc_polls_new(struct rpc_context *context, struct rpc_polls **out);

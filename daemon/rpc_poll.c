@@ -22,6 +22,7 @@ struct poll {
 	struct rpc_context *context;
 	struct rpc_call *call;
 	struct loop_timer *timer; /* NULL: it does not wait */
+	bool is_over;             /* its time is */
 	uint64_t max;
 	uint64_t max_bytes;
 	uint64_t lease_ms;
@@ -241,12 +242,6 @@ answer(struct poll *poll)
 /* ---- waiting ---- */
 
 static void
-on_timeout(void *arg)
-{
-	answer(arg);
-}
-
-static void
 on_cancel(void *arg)
 {
 	poll_free(arg);
@@ -271,6 +266,24 @@ serve(struct rpc_polls *polls, unsigned int budget)
 			loop_defer(polls->context->loop, &polls->serve);
 			return;
 		}
+		answer(poll);
+	}
+}
+
+/* Its time is over: it gets what it would have got on this turn, or nothing. */
+static void
+on_timeout(void *arg)
+{
+	struct poll *poll = arg, *next;
+	struct rpc_polls *polls = poll->context->polls;
+
+	poll->is_over = true;
+	serve(polls, WAKE_BUDGET);
+	for (poll = TAILQ_FIRST(&polls->waiting); poll; poll = next) {
+		next = TAILQ_NEXT(poll, link);
+		if (!poll->is_over)
+			continue;
+		poll->max = 0;
 		answer(poll);
 	}
 }

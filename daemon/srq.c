@@ -361,7 +361,8 @@ srq_watch(struct srq *srq, uint64_t now_ns)
 		srq->stats.times_empty++;
 		srq->empty_since_ns = now_ns;
 	} else if (!empty && srq->stats.is_empty) {
-		srq->stats.empty_ns += now_ns - srq->empty_since_ns;
+		srq->stats.last_stall_ns = now_ns - srq->empty_since_ns;
+		srq->stats.empty_ns += srq->stats.last_stall_ns;
 	}
 	srq->stats.is_empty = empty;
 	if (empty)

@@ -65,6 +65,7 @@ struct srq_stats {
 	uint64_t posted, refills, post_failures, times_low, times_empty;
 	uint64_t empty_ns;      /* a running spell included */
 	uint64_t last_empty_ns; /* when it was empty last, monotonic; 0: never */
+	uint64_t last_stall_ns; /* how long it was empty the last time that it ended */
 	bool is_empty;
 };
 void srq_get_stats(const struct srq *srq, uint64_t now_ns, struct srq_stats *out);

@@ -1,5 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
-dist_man_MANS += %D%/rpmactl.1 %D%/rpmad.json.5 %D%/librpma.7 %D%/rpmad-rpc.7 %D%/rpmad.8
+dist_man_MANS += %D%/librpma.7
+if BUILD_DAEMON
+dist_man_MANS += %D%/rpmactl.1 %D%/rpmad.json.5 %D%/rpmad-rpc.7 %D%/rpmad.8
+endif
 
 # One page for each function of librpma.
 dist_man_MANS += \
@@ -19,14 +22,16 @@ dist_man_MANS += \
   %D%/rpma_conn_cfg_set_srq.3 %D%/rpma_conn_cfg_set_timeout.3 %D%/rpma_conn_delete.3 \
   %D%/rpma_conn_disconnect.3 %D%/rpma_conn_drain.3 %D%/rpma_conn_get_compl_fd.3 \
   %D%/rpma_conn_get_context.3 %D%/rpma_conn_get_cq.3 %D%/rpma_conn_get_event_fd.3 \
-  %D%/rpma_conn_get_local_addr.3 %D%/rpma_conn_get_native_ops.3 \
-  %D%/rpma_conn_get_peer_addr.3 %D%/rpma_conn_get_private_data.3 \
-  %D%/rpma_conn_get_qp_num.3 %D%/rpma_conn_get_rcq.3 %D%/rpma_conn_next_event.3 \
+  %D%/rpma_conn_get_event_status.3 %D%/rpma_conn_get_local_addr.3 \
+  %D%/rpma_conn_get_native_ops.3 %D%/rpma_conn_get_peer_addr.3 \
+  %D%/rpma_conn_get_private_data.3 %D%/rpma_conn_get_qp_num.3 %D%/rpma_conn_get_rcq.3 \
+  %D%/rpma_conn_get_reject_data.3 %D%/rpma_conn_next_event.3 \
   %D%/rpma_conn_req_connect.3 %D%/rpma_conn_req_delete.3 \
   %D%/rpma_conn_req_get_peer_addr.3 %D%/rpma_conn_req_get_private_data.3 \
   %D%/rpma_conn_req_new.3 %D%/rpma_conn_req_recv.3 %D%/rpma_conn_set_context.3 \
-  %D%/rpma_conn_set_min_rnr_timer.3 %D%/rpma_conn_wait.3 %D%/rpma_cq_delete.3 \
-  %D%/rpma_cq_get_fd.3 %D%/rpma_cq_get_wc.3 %D%/rpma_cq_new.3 %D%/rpma_cq_wait.3 \
+  %D%/rpma_conn_set_min_rnr_timer.3 %D%/rpma_conn_wait.3 %D%/rpma_cq_arm.3 \
+  %D%/rpma_cq_delete.3 %D%/rpma_cq_get_fd.3 %D%/rpma_cq_get_wc.3 %D%/rpma_cq_new.3 \
+  %D%/rpma_cq_set_ack_batch.3 %D%/rpma_cq_wait.3 %D%/rpma_cq_wait_flags.3 \
   %D%/rpma_ep_get_addr.3 %D%/rpma_ep_get_fd.3 %D%/rpma_ep_listen.3 \
   %D%/rpma_ep_next_conn_req.3 %D%/rpma_ep_shutdown.3 %D%/rpma_err_2str.3 \
   %D%/rpma_err_last_errno.3 %D%/rpma_flush.3 %D%/rpma_log_get_threshold.3 \

@@ -29,4 +29,3 @@ uninstall-rpmad-json:
 	@$(NORMAL_UNINSTALL)
 	if cmp -s $(srcdir)/%D%/rpmad.json '$(DESTDIR)$(sysconfdir)/rpmad/rpmad.json'; then \
 	  rm -f '$(DESTDIR)$(sysconfdir)/rpmad/rpmad.json'; fi
-.PHONY: install-rpmad-json uninstall-rpmad-json

@@ -328,6 +328,7 @@ END
 	call conn.show "{\"conn\": $conn}"
 	call conn.close "{\"conn\": $conn}"
 	call stats.get
+	call event.get
 	call listener.add '{"addr": "127.0.0.1", "port": 0}'
 	call listener.remove "{\"listener\": $(value listener)}"
 	call daemon.stop

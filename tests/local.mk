@@ -1,14 +1,19 @@
 # SPDX-License-Identifier: BSD-3-Clause
-dist_check_SCRIPTS += %D%/check_docs.sh %D%/check_examples.sh %D%/check_layers.sh %D%/check_man3.sh
+dist_check_SCRIPTS += %D%/check_examples.sh %D%/check_man3.sh
 include %D%/fake/local.mk
-include %D%/unit/core.mk
 include %D%/unit/rpma.mk
+include %D%/bench/local.mk
+if BUILD_DAEMON
+dist_check_SCRIPTS += %D%/check_docs.sh %D%/check_layers.sh
+include %D%/fake/daemon.mk
+include %D%/unit/core.mk
 include %D%/unit/daemon.mk
 include %D%/unit/engine.mk
 include %D%/unit/ctl.mk
 include %D%/cli/local.mk
 include %D%/fuzz/local.mk
 include %D%/peers/local.mk
+endif
 
 EXTRA_DIST += \
   %D%/vm/guest-setup %D%/vm/image %D%/vm/init %D%/vm/packages %D%/vm/packages-siw \

@@ -5,6 +5,7 @@ noinst_LIBRARIES += %D%/libcore.a
 	%D%/base64.c %D%/base64.h \
 	%D%/compiler.h \
 	%D%/err.c %D%/err.h \
+	%D%/event_type.c %D%/event_type.h \
 	%D%/frame.c %D%/frame.h \
 	%D%/jsonrpc.c %D%/jsonrpc.h \
 	%D%/log.c %D%/log.h \

@@ -88,8 +88,20 @@ static const struct param_spec conn_send_specs[] = {
 	  .doc = "how long to wait for the completion", .offset = AT(conn_send_params, timeout_ms) },
 };
 
+static const struct param_spec event_get_specs[] = {
+	{ .name = "since", .type = PARAM_UINT, .max = CONN_MAX, .def = "0",
+	  .doc = "the number of the last event that is known already", .offset = AT(event_get_params, since) },
+	{ .name = "limit", .type = PARAM_UINT, .min = 1, .max = EVENT_LIMIT_MAX, .unit = "events", .def = "256", .option = "n",
+	  .doc = "the most events to return, the oldest first", .offset = AT(event_get_params, limit) },
+	{ .name = "wait_ms", .type = PARAM_UINT, .max = RECV_WAIT_MS_MAX, .unit = "ms", .def = "0", .option = "w",
+	  .doc = "how long to wait for the first event", .offset = AT(event_get_params, wait_ms) },
+	{ .name = "types", .type = PARAM_STRINGS, .min = 0, .max = EVENT_TYPES_MAX,
+	  .doc = "only events of these types (default: all)", .offset = AT(event_get_params, types) },
+};
+
 static const enum err_code post_errors[] = { ERR_NOT_READY, ERR_SRQ_FULL, ERR_SLOT_BUSY, ERR_SLOT_RANGE, ERR_PROVIDER };
 static const enum err_code poll_errors[] = { ERR_CANCELLED, ERR_SHUTTING_DOWN };
+static const enum err_code event_errors[] = { ERR_CANCELLED, ERR_SHUTTING_DOWN };
 static const enum err_code token_errors[] = { ERR_NO_SUCH_TOKEN };
 static const enum err_code listen_errors[] = { ERR_ADDR_NOT_RDMA, ERR_ADDR_IN_USE, ERR_WRONG_DEVICE, ERR_ALREADY_EXISTS, ERR_DEVICE_GONE, ERR_LIMIT, ERR_MEMLOCK_LIMIT, ERR_SRQ_UNSUPPORTED, ERR_PROVIDER };
 static const enum err_code unlisten_errors[] = { ERR_NO_SUCH_LISTENER };
@@ -141,6 +153,8 @@ const struct method_spec methods[METHOD_COUNT] = {
 	  .help = "send one message; answers when its send completed" },
 	[METHOD_STATS_GET] = { .name = "stats.get", .role = ROLE_READ, .params = NO_PARAMS,
 	  .help = "counters and gauges" },
+	[METHOD_EVENT_GET] = { .name = "event.get", .role = ROLE_READ, .waits = true, .params = P(event_get_specs), E(event_errors),
+	  .help = "what has happened lately" },
 };
 /* clang-format on */
 

@@ -34,6 +34,7 @@ enum method_id {
 	METHOD_CONN_CLOSE,
 	METHOD_CONN_SEND,
 	METHOD_STATS_GET,
+	METHOD_EVENT_GET,
 	METHOD_COUNT
 };
 
@@ -78,6 +79,8 @@ struct json_t *method_catalogue_to_json(void);
 #define RECV_LEASE_MS_MAX  86400000u
 #define RECV_POLL_MAX      65536u
 #define RECV_MAX_BYTES_MAX 2097152u
+#define EVENT_LIMIT_MAX    1024u
+#define EVENT_TYPES_MAX    32u
 
 enum recv_ack {
 	RECV_ACK_MANUAL,
@@ -122,6 +125,13 @@ struct listener_add_params {
 
 struct listener_remove_params {
 	uint64_t listener;
+};
+
+struct event_get_params {
+	uint64_t since;
+	uint64_t limit;
+	uint64_t wait_ms;
+	struct param_list types;
 };
 
 struct conn_list_params {

@@ -51,7 +51,7 @@ rpmai_conn_free(struct rpma_conn *conn, int *ret)
 	}
 	if (conn->channel)
 		rdma_destroy_event_channel(conn->channel);
-	free(conn->dial);
+	rpmai_dial_free(conn->dial, ret);
 	rpmai_peer_release(conn->peer, ret);
 	free(conn);
 }

@@ -200,25 +200,29 @@ rpma_cq_set_ack_batch(struct rpma_cq *cq, unsigned int n)
 	return 0;
 }
 
+/* ibv_poll_cq(3) failed, for which it defines no errno, or gave more than asked for. */
+static int __attribute__((cold, noinline)) bad_answer(int num_entries, int got)
+{
+	if (got < 0)
+		return rpmai_err_provider(0, "ibv_poll_cq(num_entries=%d)",
+		    num_entries);
+	RPMAI_ERROR("ibv_poll_cq(num_entries=%d) answered %d", num_entries, got);
+	return RPMA_E_UNKNOWN;
+}
+
 int
 rpma_cq_get_wc(struct rpma_cq *cq, int num_entries, struct ibv_wc *wc,
     int *num_entries_got)
 {
 	int got;
 
-	if (!cq || !wc || num_entries < 1 || (num_entries > 1 && !num_entries_got))
+	if (!cq || !wc)
+		return RPMA_E_INVAL;
+	if (num_entries != 1 && (num_entries < 1 || !num_entries_got))
 		return RPMA_E_INVAL;
 	got = ibv_poll_cq(cq->ibv_cq, num_entries, wc);
-	if (got == 0)
-		return RPMA_E_NO_COMPLETION;
-	if (got < 0) /* the call defines no errno */
-		return rpmai_err_provider(0, "ibv_poll_cq(num_entries=%d)",
-		    num_entries);
-	if (got > num_entries) {
-		RPMAI_ERROR("ibv_poll_cq(num_entries=%d) answered %d", num_entries,
-		    got);
-		return RPMA_E_UNKNOWN;
-	}
+	if (got < 1 || got > num_entries)
+		return got ? bad_answer(num_entries, got) : RPMA_E_NO_COMPLETION;
 	if (num_entries_got)
 		*num_entries_got = got;
 	return 0;

@@ -14,11 +14,13 @@
 #include "lib/rpma/cm.h"
 #include "lib/rpma/conn.h"
 #include "lib/rpma/conn_cfg.h"
+#include "lib/rpma/cq.h"
 #include "lib/rpma/err.h"
 #include "lib/rpma/librpma.h"
 #include "lib/rpma/peer.h"
+#include "lib/rpma/srq.h"
 
-/* What is needed once the address is resolved. */
+/* What is needed once the address is resolved; it holds the queues of its configuration. */
 struct rpmai_dial {
 	struct rpma_conn_cfg cfg;
 	int timeout_ms;
@@ -26,11 +28,26 @@ struct rpmai_dial {
 	uint8_t pdata[RPMAI_PDATA_MAX];
 };
 
+void
+rpmai_dial_free(struct rpmai_dial *dial, int *ret)
+{
+	if (!dial)
+		return;
+	if (dial->cfg.srq)
+		rpmai_srq_release(dial->cfg.srq, ret);
+	if (dial->cfg.cq)
+		rpmai_cq_release(dial->cfg.cq, ret);
+	free(dial);
+}
+
 /* Nothing more is to be done with a dial, for better or worse. */
 static void
 forget(struct rpma_conn *conn)
 {
-	free(conn->dial);
+	int ret = 0;
+
+	/* a queue that goes with it was deleted before, and the failure is logged */
+	rpmai_dial_free(conn->dial, &ret);
 	conn->dial = NULL;
 }
 
@@ -137,6 +154,10 @@ dial_new(const struct rpma_conn_cfg *cfg, int timeout_ms,
 	if (!dial)
 		return NULL;
 	dial->cfg = *cfg;
+	if (cfg->srq)
+		rpmai_ref_take(&cfg->srq->ref);
+	if (cfg->cq)
+		rpmai_ref_take(&cfg->cq->ref);
 	dial->timeout_ms = timeout_ms;
 	if (pdata) {
 		memcpy(dial->pdata, pdata->ptr, pdata->len);

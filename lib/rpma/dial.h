@@ -7,6 +7,7 @@
 
 struct rpma_cm_event;
 struct rpma_conn;
+struct rpmai_dial;
 
 /*
  * Take the next step of a dial.
@@ -17,5 +18,8 @@ struct rpma_conn;
  * return   true: the dial is over, and found to be reported; false: it goes on
  */
 bool rpmai_dial_step(struct rpma_conn *conn, int type, struct rpma_cm_event *found);
+
+/* Free what a dial remembers. NULL is fine. ret: takes the first error. */
+void rpmai_dial_free(struct rpmai_dial *dial, int *ret);
 
 #endif

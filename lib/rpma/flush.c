@@ -26,12 +26,9 @@ buffer_free(struct ibv_mr *ibv_mr, int *ret)
 	void *page = ibv_mr->addr;
 	int rc = ibv_dereg_mr(ibv_mr);
 
-	if (rc) {
-		/* the device may still know the memory: it is not given back */
+	if (rc)
 		rpmai_err_note(ret, rpmai_err_verbs(rc), "ibv_dereg_mr()");
-		return;
-	}
-	free(page);
+	free(page); /* no queue pair is left that could read into it */
 }
 
 void

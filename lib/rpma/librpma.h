@@ -454,7 +454,9 @@ struct rpma_srq_buf {
 #define RPMA_SRQ_BATCH_MAX 64
 
 /*
- * Prepare up to RPMA_SRQ_BATCH_MAX buffers with one call of the provider.
+ * Prepare up to RPMA_SRQ_BATCH_MAX buffers with one call of the provider. Fastest where no
+ * buffer is empty and the region is below 4 GiB. One thread at a time may do so for an SRQ,
+ * rpma_srq_recv() excepted.
  *
  * dst          the region of all the buffers, not NULL
  * bufs         n buffers, borrowed for the call

@@ -41,16 +41,19 @@ static inline int
 rpmai_mr_range(const struct rpma_mr_local *mr, size_t offset, size_t len,
     struct ibv_sge *sge, int *num_sge)
 {
-	if (!mr) {
-		*num_sge = 0;
+	size_t end;
+
+	*num_sge = 0;
+	if (!mr)
 		return offset || len ? RPMA_E_INVAL : 0;
-	}
-	if (len > UINT32_MAX || offset > mr->size || len > mr->size - offset)
+	if (len > UINT32_MAX || __builtin_add_overflow(offset, len, &end) ||
+	    end > mr->size)
 		return RPMA_E_INVAL;
+	sge->lkey = mr->lkey;
 	sge->addr = mr->base + offset;
 	sge->length = (uint32_t)len;
-	sge->lkey = mr->lkey;
-	*num_sge = len ? 1 : 0;
+	if (__builtin_expect(len != 0, 1))
+		*num_sge = 1;
 	return 0;
 }
 

@@ -28,7 +28,7 @@ rpmai_no_queue_pair(void)
 	return rpmai_err_provider(ENOTCONN, "using a connection without a queue pair");
 }
 
-int
+RPMAI_HOT int
 rpma_send(struct rpma_conn *conn, const struct rpma_mr_local *src, size_t offset,
     size_t len, int flags, const void *op_context)
 {
@@ -40,7 +40,7 @@ rpma_send(struct rpma_conn *conn, const struct rpma_mr_local *src, size_t offset
 	return rpmai_post_send(conn, &wr, src, offset, len, flags);
 }
 
-int
+RPMAI_HOT int
 rpma_send_with_imm(struct rpma_conn *conn, const struct rpma_mr_local *src,
     size_t offset, size_t len, int flags, uint32_t imm, const void *op_context)
 {

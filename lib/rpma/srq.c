@@ -7,6 +7,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "lib/rpma/batch.h"
 #include "lib/rpma/cq.h"
 #include "lib/rpma/err.h"
 #include "lib/rpma/librpma.h"
@@ -28,6 +29,7 @@ srq_free(struct rpma_srq *srq, int *ret)
 			rpmai_err_note(ret, rpmai_err_verbs(rc), "ibv_destroy_srq()");
 	}
 	rpmai_peer_release(srq->peer, ret);
+	free(srq->batch);
 	free(srq);
 }
 
@@ -57,6 +59,11 @@ rpma_srq_new(struct rpma_peer *peer, struct rpma_srq_cfg *cfg,
 	rpmai_ref_init(&srq->ref);
 	srq->peer = peer;
 	rpmai_ref_take(&peer->ref);
+	srq->batch = rpmai_batch_new();
+	if (!srq->batch) {
+		ret = rpmai_err_nomem();
+		goto fail;
+	}
 	srq->ibv_srq = ibv_create_srq(peer->pd, &attr);
 	if (!srq->ibv_srq) {
 		ret = rpmai_err_provider(errno, "ibv_create_srq(max_wr=%u)",
@@ -97,41 +104,13 @@ rpma_srq_delete(struct rpma_srq **srq_ptr)
 	return ret;
 }
 
-int
+RPMAI_HOT int
 rpma_srq_recv(struct rpma_srq *srq, struct rpma_mr_local *dst, size_t offset,
     size_t len, const void *op_context)
 {
 	if (!srq)
 		return RPMA_E_INVAL;
 	return rpmai_post_srq_recv(srq->ibv_srq, dst, offset, len, op_context);
-}
-
-int
-rpma_srq_recv_batch(struct rpma_srq *srq, struct rpma_mr_local *dst,
-    const struct rpma_srq_buf *bufs, size_t n, size_t *posted)
-{
-	struct ibv_recv_wr wrs[RPMA_SRQ_BATCH_MAX];
-	struct ibv_sge sges[RPMA_SRQ_BATCH_MAX];
-	struct ibv_recv_wr *bad = wrs;
-	int rc;
-
-	if (!srq || !dst || !bufs || !posted || n == 0 || n > RPMA_SRQ_BATCH_MAX)
-		return RPMA_E_INVAL;
-	for (size_t i = 0; i < n; i++) {
-		wrs[i].wr_id = (uintptr_t)bufs[i].op_context;
-		wrs[i].next = i + 1 < n ? &wrs[i + 1] : NULL;
-		wrs[i].sg_list = &sges[i];
-		if (rpmai_mr_range(dst, bufs[i].offset, bufs[i].len, &sges[i],
-			&wrs[i].num_sge))
-			return RPMA_E_INVAL;
-	}
-	rc = ibv_post_srq_recv(srq->ibv_srq, wrs, &bad);
-	if (rc) {
-		*posted = bad ? (size_t)(bad - wrs) : 0;
-		return rpmai_post_failed(rc, "ibv_post_srq_recv()");
-	}
-	*posted = n;
-	return 0;
 }
 
 int

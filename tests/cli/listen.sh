@@ -29,6 +29,13 @@ exits 'unlisten' 0 ctl a unlisten 1
 is 'told' "$(cat "$dir/out")" 'listener 1 is closed'
 exits 'only once' 6 ctl a unlisten 1
 one_error 'no such listener' 'rpmactl: unlisten: *1*'
+exits 'what has happened' 0 ctl a events listener.up listener.down
+like 'each in a line' "$(sed -n 1p "$dir/out")" "*listener.up *127.0.0.1:$port *"
+like 'the last one' "$(sed -n '$p' "$dir/out")" "*listener.down *127.0.0.1:$port *removed"
+exits 'no such type' 1 ctl a events listener
+one_error 'no such type' 'rpmactl: events: *listener*'
+exits 'nothing more to wait for' 0 ctl a events --since 1 -w 0.1 srq.low --json
+like 'an empty list' "$(cat "$dir/out")" '*"events":\[]*'
 exits 'one is left' 0 ctl a listeners --json
 is 'the other' "$(first listener <"$dir/out")" 2
 exits 'running now' 0 ctl a status

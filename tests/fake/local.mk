@@ -38,11 +38,8 @@ check_LIBRARIES += %D%/libfake.a
   %D%/fake_wire_impl.h
 %C%_libfake_a_CFLAGS = $(AM_CFLAGS) $(VERBS_CFLAGS) $(RDMACM_CFLAGS) -pthread
 
-# The daemon over the doubles, reachable at real TCP ports, and who sends to it.
-noinst_PROGRAMS += %D%/rpmad-fake %D%/fake-send
-%C%_rpmad_fake_SOURCES = %D%/rpmad_fake_main.c
-%C%_rpmad_fake_LDADD = daemon/libdaemon.a lib/rpma/librpma-core.la lib/core/libcore.a \
-  $(fake_libs) $(EVENT_LIBS) $(JANSSON_LIBS) $(SYSTEMD_LIBS)
+# Who sends to programs over the doubles, which are reachable at real TCP ports.
+noinst_PROGRAMS += %D%/fake-send
 %C%_fake_send_SOURCES = %D%/fake-send.c %D%/fake-send.h %D%/fake-send-options.c \
   %D%/fake_wire.h
 %C%_fake_send_LDADD =

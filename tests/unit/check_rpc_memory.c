@@ -150,6 +150,7 @@ build(unsigned int nth)
 	struct err err;
 	bool ok, fired;
 
+	ck_assert_int_eq(events_new(&r.events), 0);
 	fake_alloc_fail_nth(nth);
 	ok = settings_parse(config, sizeof(config) - 1, "test", &r.settings, &err) ==
 		0 &&
@@ -158,6 +159,7 @@ build(unsigned int nth)
 	rpc.loop = r.loop;
 	rpc.settings = r.settings;
 	rpc.access = r.access;
+	rpc.events = r.events;
 	ok = ok && rpc_new(&rpc, &r.rpc, &err) == 0;
 	if (ok)
 		control.hooks = rpc_hooks(r.rpc);
@@ -168,6 +170,7 @@ build(unsigned int nth)
 	ck_assert_int_eq(ok, !fired);
 	control_free(r.control);
 	rpc_free(r.rpc);
+	events_free(r.events);
 	access_free(r.access);
 	loop_free(r.loop);
 	settings_free(r.settings);

@@ -5,6 +5,7 @@
  */
 #include <config.h>
 
+#include <arpa/inet.h>
 #include <errno.h>
 #include <string.h>
 
@@ -145,6 +146,46 @@ START_TEST(test_cq_before_conn)
 }
 END_TEST
 
+/* A dial that has no queue pair yet needs the queues that it is to have. */
+START_TEST(test_queues_before_dial)
+{
+	const struct sockaddr_in dst = { .sin_family = AF_INET,
+		.sin_addr.s_addr = inet_addr(FIXTURE_ADDR),
+		.sin_port = htons(FIXTURE_PORT) };
+	struct rpma_conn_cfg *cfg = NULL;
+	struct rpma_conn *conn = NULL;
+	struct rpma_cm_event event;
+	struct rpma_srq *srq = NULL;
+	struct rpma_cm *cm = NULL;
+	struct rpma_cq *cq = NULL;
+
+	ck_assert_int_eq(rpma_cm_new(&cm), 0);
+	ck_assert_int_eq(rpma_srq_new(peer, NULL, &srq), 0);
+	ck_assert_int_eq(rpma_cq_new(peer, 20, &cq), 0);
+	ck_assert_int_eq(rpma_conn_cfg_new(&cfg), 0);
+	ck_assert_int_eq(rpma_conn_cfg_set_srq(cfg, srq), 0);
+	ck_assert_int_eq(rpma_conn_cfg_set_cq(cfg, cq), 0);
+	fake_dial_script(FIXTURE_ADDR, 0, 0,
+	    _i ? FAKE_DIAL_ADDR_SILENT : FAKE_DIAL_ACCEPT, 0, NULL, 0);
+	ck_assert_int_eq(rpma_cm_dial(cm, peer, (const struct sockaddr *)&dst, cfg,
+			     1000, NULL, &conn),
+	    0);
+	ck_assert_int_eq(rpma_conn_cfg_delete(&cfg), 0);
+	assert_provider(rpma_srq_delete(&srq), EBUSY);
+	assert_provider(rpma_cq_delete(&cq), EBUSY);
+	ck_assert_uint_eq(fake_live(FAKE_SRQ), 1);
+	if (_i == 0) {
+		ck_assert_int_eq(rpma_cm_next_event(cm, &event), 0);
+		ck_assert_int_eq(event.kind, RPMA_CM_ESTABLISHED);
+		ck_assert_uint_eq(fake_live(FAKE_SRQ), 1);
+	}
+	ck_assert_int_eq(rpma_conn_delete(&conn), 0);
+	ck_assert_uint_eq(fake_live(FAKE_SRQ), 0);
+	ck_assert_uint_eq(fake_live(FAKE_CQ), 0);
+	ck_assert_int_eq(rpma_cm_delete(&cm), 0);
+}
+END_TEST
+
 int
 main(void)
 {
@@ -157,5 +198,6 @@ main(void)
 	tcase_add_test(tc, test_peer_before_conn);
 	tcase_add_test(tc, test_srq_before_conn);
 	tcase_add_test(tc, test_cq_before_conn);
+	tcase_add_loop_test(tc, test_queues_before_dial, 0, 2);
 	return harness_run(suite);
 }

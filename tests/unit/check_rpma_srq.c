@@ -273,6 +273,150 @@ START_TEST(test_batch_in_part)
 }
 END_TEST
 
+/* Register n bytes of which the doubles look at none. */
+static struct rpma_mr_local *
+reg(size_t n)
+{
+	struct rpma_mr_local *mr = NULL;
+
+	ck_assert_int_eq(rpma_mr_reg(fixture_peer(), fixture_memory(), n,
+			     RPMA_MR_USAGE_RECV, &mr),
+	    0);
+	return mr;
+}
+
+/* clang-format off */
+static const struct {
+	size_t size;
+	size_t offset;
+	size_t len;
+	int ret;
+} batch_ranges[] = {
+	{ 4096, 0, 1, 0 },
+	{ 4096, 0, 4096, 0 },
+	{ 4096, 4095, 1, 0 },
+	{ 1, 0, 1, 0 },
+	{ 4096, 0, 0, 0 }, /* an empty one among others */
+	{ 4096, 4096, 0, 0 },
+	{ 4096, 4097, 0, RPMA_E_INVAL },
+	{ 4096, 4096, 1, RPMA_E_INVAL },
+	{ 4096, 0, 4097, RPMA_E_INVAL },
+	{ 4096, 1, 4096, RPMA_E_INVAL },
+	{ 4096, SIZE_MAX, 1, RPMA_E_INVAL },
+	{ 4096, SIZE_MAX, 2, RPMA_E_INVAL },
+	{ 4096, (size_t)-100, 200, RPMA_E_INVAL },
+	{ 4096, (size_t)1 << 63, 1, RPMA_E_INVAL },
+	{ 4096, 8, SIZE_MAX, RPMA_E_INVAL },
+	{ 4096, 8, SIZE_MAX - 7, RPMA_E_INVAL },
+	{ 4096, 0, HUGE, RPMA_E_INVAL },
+	{ 4096, 0, HUGE + 1, RPMA_E_INVAL },
+	{ HUGE - 1, 0, HUGE - 1, 0 },
+	{ HUGE - 1, 1, HUGE - 1, RPMA_E_INVAL },
+	{ HUGE, 0, HUGE - 1, 0 },
+	{ HUGE, HUGE - 1, 1, 0 },
+	{ HUGE, 0, HUGE, RPMA_E_INVAL },
+	{ 2 * HUGE, HUGE + 7, HUGE - 7, 0 },
+	{ 2 * HUGE, 0, HUGE + 1, RPMA_E_INVAL },
+	{ 2 * HUGE, 2 * HUGE, 1, RPMA_E_INVAL },
+};
+/* clang-format on */
+
+/* The receives that the provider got with the last call. */
+static struct {
+	struct ibv_recv_wr wr;
+	struct ibv_sge sge;
+} got[RPMA_SRQ_BATCH_MAX];
+static size_t got_n;
+
+static int
+keep_recvs(struct ibv_srq *to, struct ibv_recv_wr *wr, struct ibv_recv_wr **bad)
+{
+	(void)to;
+	(void)bad;
+	for (got_n = 0; wr; wr = wr->next) {
+		got[got_n].wr = *wr;
+		got[got_n++].sge = wr->sg_list[0];
+	}
+	return 0;
+}
+
+/*
+ * A batch of every length, at every place of which one buffer is of a row: all others
+ * are as they should be, and the batch after it is, too.
+ */
+START_TEST(test_batch_range)
+{
+	static const struct rpma_srq_buf usual = { 0, 1, (void *)7 };
+	struct rpma_mr_local *mr = reg(batch_ranges[_i].size);
+	struct rpma_srq *srq = new_srq(64, 0);
+	struct rpma_srq_buf bufs[9];
+	size_t posted;
+
+	fake_context(0)->ops.post_srq_recv = keep_recvs;
+	for (size_t n = 1; n <= 9; n++) {
+		for (size_t at = 0; at < n; at++) {
+			for (size_t i = 0; i < n; i++)
+				bufs[i] = usual;
+			bufs[at].offset = batch_ranges[_i].offset;
+			bufs[at].len = batch_ranges[_i].len;
+			bufs[at].op_context = (void *)8;
+			posted = 77;
+			got_n = 0;
+			ck_assert_int_eq(rpma_srq_recv_batch(srq, mr, bufs, n, &posted),
+			    batch_ranges[_i].ret);
+			ck_assert_uint_eq(posted, batch_ranges[_i].ret ? 77 : n);
+			ck_assert_uint_eq(got_n, batch_ranges[_i].ret ? 0 : n);
+			for (size_t i = 0; i < got_n; i++) {
+				ck_assert_uint_eq(got[i].wr.wr_id, i == at ? 8 : 7);
+				ck_assert_int_eq(got[i].wr.num_sge,
+				    bufs[i].len ? 1 : 0);
+				ck_assert_uint_eq(got[i].sge.addr,
+				    (uintptr_t)fixture_memory() + bufs[i].offset);
+				ck_assert_uint_eq(got[i].sge.length, bufs[i].len);
+			}
+			bufs[at] = usual;
+			ck_assert_int_eq(rpma_srq_recv_batch(srq, mr, bufs, n, &posted),
+			    0);
+			ck_assert_uint_eq(got_n, n);
+			ck_assert_int_eq(got[at].wr.num_sge, 1);
+			ck_assert_uint_eq(got[at].sge.length, 1);
+		}
+	}
+	ck_assert_int_eq(rpma_srq_delete(&srq), 0);
+	ck_assert_int_eq(rpma_mr_dereg(&mr), 0);
+}
+END_TEST
+
+/* Each buffer has the key of its own region, whichever was before. */
+START_TEST(test_batch_regions)
+{
+	struct rpma_mr_local *mrs[2] = { reg(64), reg(64) };
+	struct rpma_srq *srq = new_srq(64, 0);
+	struct rpma_srq_buf bufs[5] = { { 0, 8, NULL } };
+	uint32_t lkeys[2] = { 0, 0 };
+	size_t posted;
+
+	for (size_t i = 1; i < 5; i++)
+		bufs[i] = (struct rpma_srq_buf){ 8 * i, 8, NULL };
+	fake_context(0)->ops.post_srq_recv = keep_recvs;
+	for (int round = 0; round < 4; round++) {
+		int which = round % 2;
+
+		ck_assert_int_eq(rpma_srq_recv_batch(srq, mrs[which], bufs, 5, &posted),
+		    0);
+		for (size_t i = 1; i < 5; i++)
+			ck_assert_uint_eq(got[i].sge.lkey, got[0].sge.lkey);
+		if (round < 2)
+			lkeys[which] = got[0].sge.lkey;
+		ck_assert_uint_eq(got[0].sge.lkey, lkeys[which]);
+	}
+	ck_assert_uint_ne(lkeys[0], lkeys[1]);
+	ck_assert_int_eq(rpma_srq_delete(&srq), 0);
+	ck_assert_int_eq(rpma_mr_dereg(&mrs[0]), 0);
+	ck_assert_int_eq(rpma_mr_dereg(&mrs[1]), 0);
+}
+END_TEST
+
 START_TEST(test_limit)
 {
 	struct rpma_srq *srq = new_srq(5, 5);
@@ -309,6 +453,9 @@ main(void)
 	tcase_add_test(tc, test_batch_invalid);
 	tcase_add_test(tc, test_batch);
 	tcase_add_test(tc, test_batch_in_part);
+	tcase_add_loop_test(tc, test_batch_range, 0,
+	    sizeof(batch_ranges) / sizeof(batch_ranges[0]));
+	tcase_add_test(tc, test_batch_regions);
 	tcase_add_test(tc, test_limit);
 	return harness_run(suite);
 }

@@ -44,6 +44,13 @@ struct fixture {
 #define DEVICE_SIW "{'name':'siw0','transport':'iwarp','node_guid':'0000:0000:0000:0002','in_use':false," \
 	"'addrs':[],'ports':[],'limits':null,'usable':false,'reasons':['no port is active','no address leads to it']}"
 
+#define EVENT_1 "{'seq':1,'at':'2026-01-02T03:04:05.123456Z','type':'daemon.started','conn':null,'addr':null,'reason':'1.4.0'," \
+	"'duration_ns':null,'count':1}"
+#define EVENT_2 "{'seq':2,'at':'2026-01-02T03:04:06.123456Z','type':'conn.closed','conn':12,'addr':'[2001:db8::9]:40001'," \
+	"'reason':'over_quota','duration_ns':null,'count':1}"
+#define EVENT_3 "{'seq':3,'at':'2026-01-02T03:04:07.123456Z','type':'srq.refilled','conn':null,'addr':null,'reason':null," \
+	"'duration_ns':3200000000,'count':4}"
+
 static const struct fixture fixtures[] = {
 	{ "status_running", view_status,
 	  "{'state':'running','reason':null,'version':'1.4.0','instance':'0123456789abcdef','pid':42,'uptime_ms':125000,"
@@ -53,6 +60,9 @@ static const struct fixture fixtures[] = {
 	  "{'state':'waiting_for_device','reason':'there is no RDMA device at 192.0.2.7','version':'1.4.0',"
 	  "'instance':'0123456789abcdef','pid':42,'uptime_ms':900,'device':null,'refill':'manual'," SLOTS ","
 	  "'listeners':0,'conns':0,'clients':1,'warnings':[]}" },
+	{ "events_0", view_events, "{'instance':'0123456789abcdef','events':[],'next':0,'missed':0}" },
+	{ "events_1", view_events, "{'instance':'0123456789abcdef','events':[" EVENT_1 "],'next':1,'missed':0}" },
+	{ "events_2", view_events, "{'instance':'0123456789abcdef','events':[" EVENT_2 "," EVENT_3 "],'next':3,'missed':1}" },
 	{ "stopping", view_stopping, "{'stopping':true}" },
 	{ "methods_0", view_methods, "{'methods':[]}" },
 	{ "methods_2", view_methods,

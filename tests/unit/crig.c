@@ -48,7 +48,7 @@ on_ready(void *arg)
 void
 crig_start(struct crig *rig, const char *config)
 {
-	const struct engine_hooks hooks = { .arg = rig, .ready = on_ready };
+	struct engine_hooks hooks = { .arg = rig, .ready = on_ready };
 	struct control_config control = { .listen_fd = -1 };
 	struct rpc_config rpc;
 	struct err err;
@@ -62,9 +62,12 @@ crig_start(struct crig *rig, const char *config)
 	ck_assert_int_eq(loop_new(&rig->loop, &err), 0);
 	ck_assert_int_eq(access_new(rig->settings, ACCESS_NO_GROUP, &rig->access, &err),
 	    0);
+	ck_assert_int_eq(events_new(&rig->events), 0);
+	hooks.events = rig->events;
 	rpc = (struct rpc_config){ .loop = rig->loop,
 		.settings = rig->settings,
 		.access = rig->access,
+		.events = rig->events,
 		.stop = on_stop,
 		.stop_arg = rig,
 		.devices_root = rig->devices_root };
@@ -87,6 +90,7 @@ crig_end(struct crig *rig)
 	control_free(rig->control);
 	engine_free(rig->engine);
 	rpc_free(rig->rpc);
+	events_free(rig->events);
 	access_free(rig->access);
 	loop_free(rig->loop);
 	settings_free(rig->settings);

@@ -8,6 +8,7 @@
 
 #include "daemon/access.h"
 #include "daemon/control.h"
+#include "daemon/events.h"
 #include "daemon/loop.h"
 #include "daemon/rpc.h"
 #include "daemon/settings.h"
@@ -23,6 +24,7 @@ struct crig {
 	struct access *access;
 	struct rpc *rpc;
 	struct engine *engine;
+	struct events *events;
 	struct control *control;
 	unsigned int stop_calls;  /* that daemon.stop caused */
 	unsigned int stall_ms;    /* for crig_start(); 0: the usual */

@@ -34,6 +34,11 @@ check_PROGRAMS += %D%/check_devices
 %C%_check_devices_CFLAGS = $(daemon_cflags)
 %C%_check_devices_LDADD = $(daemon_ldadd)
 
+check_PROGRAMS += %D%/check_events
+%C%_check_events_SOURCES = %D%/check_events.c $(daemon_rig)
+%C%_check_events_CFLAGS = $(daemon_cflags)
+%C%_check_events_LDADD = $(daemon_ldadd)
+
 check_PROGRAMS += %D%/check_loop
 %C%_check_loop_SOURCES = %D%/check_loop.c %D%/harness.h
 %C%_check_loop_CFLAGS = $(daemon_cflags)

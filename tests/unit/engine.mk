@@ -3,7 +3,7 @@
 if HAVE_CHECK
 check_PROGRAMS += %D%/check_ledger %D%/check_engine_parts %D%/check_engine \
   %D%/check_engine_conn %D%/check_engine_dial %D%/check_engine_start \
-  %D%/check_ledger_restore %D%/check_ledger_kill %D%/check_ledger_model
+  %D%/check_ledger_restore %D%/check_ledger_kill %D%/check_ledger_model %D%/check_engine_events
 engine_rig = %D%/engine_rig.c %D%/engine_rig.h %D%/harness.h
 engine_test_libs = daemon/libdaemon.a lib/rpma/librpma-core.la lib/core/libcore.a \
   tests/fake/libfake.a $(EVENT_LIBS) $(JANSSON_LIBS) $(SYSTEMD_LIBS) $(CHECK_LIBS)
@@ -31,6 +31,9 @@ engine_test_libs = daemon/libdaemon.a lib/rpma/librpma-core.la lib/core/libcore.
 %C%_check_engine_dial_SOURCES = %D%/check_engine_dial.c $(engine_rig)
 %C%_check_engine_dial_CFLAGS = $(AM_CFLAGS) $(CHECK_CFLAGS) $(VERBS_CFLAGS)
 %C%_check_engine_dial_LDADD = $(engine_test_libs)
+%C%_check_engine_events_SOURCES = %D%/check_engine_events.c $(engine_rig)
+%C%_check_engine_events_CFLAGS = $(AM_CFLAGS) $(CHECK_CFLAGS) $(VERBS_CFLAGS)
+%C%_check_engine_events_LDADD = $(engine_test_libs)
 %C%_check_engine_start_SOURCES = %D%/check_engine_start.c $(engine_rig)
 %C%_check_engine_start_CFLAGS = $(AM_CFLAGS) $(CHECK_CFLAGS) $(VERBS_CFLAGS)
 %C%_check_engine_start_LDADD = $(engine_test_libs)

@@ -59,9 +59,11 @@ rig_settings(struct rig *rig)
 int
 rig_start(struct rig *rig)
 {
-	struct engine_hooks hooks = {
-		.arg = rig, .ready = on_ready, .state = on_state, .stopped = on_stopped
-	};
+	struct engine_hooks hooks = { .arg = rig,
+		.ready = on_ready,
+		.state = on_state,
+		.stopped = on_stopped,
+		.events = rig->events };
 	int rc;
 
 	if (!rig->loop)

@@ -16,6 +16,7 @@ struct rig {
 	struct settings settings;
 	struct loop *loop;
 	struct engine *engine;
+	struct events *events; /* NULL, or the test's own: takes what happens */
 	struct err err;
 	unsigned int ready; /* calls of the hooks */
 	unsigned int states;
