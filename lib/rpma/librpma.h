@@ -17,8 +17,9 @@
  *   call says so (RPMA_E_PROVIDER, errno EBUSY), and the object goes with the last of them.
  * - different handles may be used by different threads at once; one handle by one thread
  *   at a time. A peer, a memory region and a configuration that nobody changes may be used
- *   by many threads. The CM channel of a struct rpma_cm and all that came out of it count as
- *   one handle.
+ *   by many threads, and connections that share a shared receive queue or a queue for sends
+ *   each by its own; posting to the former is for one thread at a time. The CM channel of a
+ *   struct rpma_cm and all that came out of it count as one handle.
  */
 #ifndef LIBRPMA_H
 #define LIBRPMA_H 1
@@ -63,7 +64,8 @@ const char *rpma_err_2str(int ret);
 /*
  * The errno that the provider left behind the last RPMA_E_PROVIDER (or RPMA_E_NOSUPP,
  * RPMA_E_NOMEM) that a call of this library returned in the calling thread, always
- * positive; 0 when there was none or the provider gave none.
+ * positive; 0 when there was none or the provider gave none. To be read right behind the call
+ * that failed: one that succeeds may leave the cause of what it got over.
  */
 int rpma_err_last_errno(void);
 
@@ -653,8 +655,8 @@ struct rpma_conn_private_data {
 };
 
 /*
- * Start a connection: resolve the peer and make the queues. Blocks for up to twice the
- * configured time-out, and for a name lookup.
+ * Start a connection: resolve the peer and make the queues. Blocks for a name lookup, and for
+ * up to twice the configured time-out for each address of the name.
  *
  * addr, port   names or numbers
  * cfg          NULL: the defaults
@@ -691,7 +693,7 @@ int rpma_conn_req_recv(struct rpma_conn_req *req, struct rpma_mr_local *dst,
 int rpma_conn_req_get_private_data(const struct rpma_conn_req *req,
     struct rpma_conn_private_data *pdata);
 
-/* The address that an incoming request comes from. RPMA_E_INVAL: an argument is NULL. */
+/* The address of the other end of a request. RPMA_E_INVAL: an argument is NULL. */
 int rpma_conn_req_get_peer_addr(const struct rpma_conn_req *req,
     struct sockaddr_storage *addr);
 
@@ -729,13 +731,15 @@ int rpma_conn_next_event(struct rpma_conn *conn, enum rpma_conn_event *event);
 /*
  * What librdmacm said of the last event that rpma_conn_next_event() gave: 0, a negative errno,
  * or of REJECTED the peer's reason (28: the program there refused; 8: nobody listens). 0 before
- * the first. RPMA_E_INVAL: an argument is NULL. Source: rdma_get_cm_event(3), status.
+ * the first, and always for a connection of a struct rpma_cm, whose events carry it.
+ * RPMA_E_INVAL: an argument is NULL. Source: rdma_get_cm_event(3), status.
  */
 int rpma_conn_get_event_status(const struct rpma_conn *conn, int *status);
 
 /*
  * What the peer sent along with RPMA_CONN_REJECTED, {NULL, 0} when nothing; borrowed from the
- * connection. RPMA_E_INVAL: an argument is NULL.
+ * connection. On InfiniBand and RoCE all 148 bytes of the field come, zeros behind what was
+ * sent. RPMA_E_INVAL: an argument is NULL.
  */
 int rpma_conn_get_reject_data(const struct rpma_conn *conn,
     struct rpma_conn_private_data *pdata);
@@ -812,7 +816,8 @@ int rpma_conn_delete(struct rpma_conn **conn_ptr);
  * code         0 .. 31, the encoding of InfiniBand's RNR NAK timer field: 0 is 655.36 ms,
  *              1 is 0.01 ms, 12 is 0.64 ms, 31 is 491.52 ms
  * return       RPMA_E_INVAL conn NULL, code over 31; RPMA_E_PROVIDER ibv_modify_qp(3)
- *              failed; RPMA_E_NOSUPP on iWARP, which has no such timer
+ *              failed (ENOTCONN: a dial that has no queue pair yet); RPMA_E_NOSUPP on iWARP,
+ *              which has no such timer
  * source       ibv_modify_qp(3) min_rnr_timer; InfiniBand Architecture Specification
  *              volume 1, 9.7.5.2.8
  */
@@ -918,9 +923,9 @@ int rpma_write_with_imm(struct rpma_conn *conn, struct rpma_mr_remote *dst,
 
 /*
  * Write 8 bytes of which the peer sees all or none, after what was queued before it and after
- * the flushes among that. Without a native operation (then the completion is
- * IBV_WC_ATOMIC_WRITE) it is a write (IBV_WC_RDMA_WRITE), and that it is seen as a whole is a
- * property of the peer's hardware.
+ * the flushes among that. Where the connection has the native operation, the completion is
+ * IBV_WC_ATOMIC_WRITE; else it is a write (IBV_WC_RDMA_WRITE), and that it is seen as a whole
+ * is a property of the peer's hardware.
  *
  * dst_offset   bytes; the address there is a multiple of RPMA_ATOMIC_WRITE_ALIGNMENT
  * src          8 bytes, copied
@@ -939,10 +944,10 @@ enum rpma_flush_type {
 /*
  * Let what was written before reach its place: once the flush has completed, it has.
  *
- * Without a native operation (then the completion is IBV_WC_FLUSH, and the range counts) it
- * is a read of up to 8 bytes of the range (IBV_WC_RDMA_READ), which pushes all that was
- * written over this connection before. It is read into 8 bytes that all connections of a peer
- * share; the first flush registers them.
+ * Where the connection has the native operation, the completion is IBV_WC_FLUSH, and the range
+ * counts; else it is a read of up to 8 bytes of the range (IBV_WC_RDMA_READ), which pushes all
+ * that was written over this connection before. It is read into 8 bytes that all connections
+ * of a peer share; the first flush registers them.
  *
  * dst_offset   bytes
  * len          bytes, of any size; 0: as far as reading goes, the memory near dst_offset
@@ -950,8 +955,9 @@ enum rpma_flush_type {
  *              of the two; RPMA_E_NOSUPP for PERSISTENT: no rpma_conn_apply_remote_peer_cfg()
  *              with direct write to persistent memory, or dst is not registered with
  *              RPMA_MR_USAGE_FLUSH_TYPE_PERSISTENT; for VISIBILITY: dst is not
- *              registered with RPMA_MR_USAGE_FLUSH_TYPE_VISIBILITY; RPMA_E_NOMEM, RPMA_E_PROVIDER the first
- *              flush cannot register its memory; RPMA_E_PROVIDER as rpma_read()
+ *              registered with RPMA_MR_USAGE_FLUSH_TYPE_VISIBILITY; RPMA_E_NOMEM,
+ *              RPMA_E_PROVIDER the first flush cannot register its memory; RPMA_E_PROVIDER
+ *              as rpma_read()
  * source       ibv_post_send(3), IBV_WR_RDMA_READ; ibv_wr_post(3)
  */
 int rpma_flush(struct rpma_conn *conn, struct rpma_mr_remote *dst, size_t dst_offset,
@@ -1076,17 +1082,18 @@ int rpma_cm_dial(struct rpma_cm *cm, struct rpma_peer *peer, const struct sockad
  *
  * req_ptr      consumed, as by rpma_conn_req_connect(); refused when this fails
  * return       RPMA_E_INVAL req_ptr, *req_ptr or conn_ptr NULL, pdata with ptr NULL or len 0,
- *              a request of rpma_ep_next_conn_req(), a configuration as for
- *              rpma_conn_req_new(); RPMA_E_NOMEM; RPMA_E_PROVIDER (EXDEV: it came in on
+ *              a request of another call, a configuration as for rpma_conn_req_new();
+ *              RPMA_E_NOMEM; RPMA_E_PROVIDER (EXDEV: it came in on
  *              another device than the endpoint's peer)
  */
 int rpma_cm_accept(struct rpma_conn_req **req_ptr, const struct rpma_conn_cfg *cfg,
     const struct rpma_conn_private_data *pdata, struct rpma_conn **conn_ptr);
 
 /*
- * Refuse a request; costs no queue pair. A request that has already died is no error.
+ * Refuse a request; costs no queue pair. A request that has already died is no error. One of
+ * rpma_ep_next_conn_req() is refused as well, one of rpma_conn_req_new() is given up.
  *
- * req_ptr      consumed, as by rpma_conn_req_connect()
+ * req_ptr      consumed, as by rpma_conn_req_connect(), also when pdata is invalid
  * pdata        NULL: none
  * return       RPMA_E_INVAL req_ptr or *req_ptr NULL, pdata with ptr NULL or len 0;
  *              RPMA_E_PROVIDER

@@ -1,0 +1,40 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# shellcheck shell=bash
+# The device is taken away and given back, again and again: the daemon lets go of it, keeps what had arrived, and listens again.
+# shellcheck source=tests/guest/lib.sh
+. "$TOP_SRCDIR/tests/guest/lib.sh"
+
+netdev=$(rdma link show "$RDMA_DEV/1" | sed -n 's/.* netdev \([^ ]*\).*/\1/p')
+type=${RDMA_DEV%0}
+
+waits_for_device() { [ "$("$RPMACTL" status --json 2>/dev/null | jq -r .state)" = waiting_for_device ]; }
+
+start_rpmad '.pool = {slots: 512} | .receive = {target: 256}'
+for round in 1 2 3; do
+  "$CM_SEND" --addr "$RDMA_IP" --port $PORT --conns 2 --count 50 --max-len 512 --seed $round --manifest "sent.$round" >sender.out 2>&1
+  check_is "round $round: 100 messages have arrived" 100 "$(stat_of .slots.ready)"
+  # One that idles, so that a connection is there when the device goes; it must not keep the device itself.
+  "$RPMACTL" connect "$RDMA_IP:$PORT" >/dev/null
+  begin=$(now_ms)
+  timeout 20 rdma link del "$RDMA_DEV"
+  check_is "round $round: the device can be removed" 0 $?
+  check_below "round $round: within 5 s" 5000 $(($(now_ms) - begin))
+  check "round $round: the daemon waits for it" wait_until 5 waits_for_device
+  check_json "round $round: the connections ended for that reason" '[.conns[] | select(.state == "closed") | .reason] | index("device_gone") != null' \
+    "$("$RPMACTL" conns --closed --json)"
+  check_json "round $round: it is told as an event" '[.events[] | .type] | index("device.lost") != null' "$("$RPMACTL" events --json)"
+  "$RPMACTL" poll -n 200 --json >"received.$round"
+  check "round $round: what had arrived is there, unharmed" "$VERIFY" "received.$round" "sent.$round"
+  check_conserved
+  rdma link add "$RDMA_DEV" type "$type" netdev "$netdev"
+  check "round $round: it listens again by itself" wait_until 15 rpmad_runs
+done
+check "and receives" "$CM_SEND" --addr "$RDMA_IP" --port $PORT --count 50 --manifest after.manifest
+"$RPMACTL" poll -n 100 -w 5 --json >after.json
+while [ "$(jq -s '[.[].completions[]] | length' after.json)" -lt 50 ]; do
+  "$RPMACTL" poll -n 100 -w 2 --json >>after.json || break
+done
+check "what was sent" "$VERIFY" after.json after.manifest
+check_json "no slot is left over" '.slots.ready == 0 and .slots.leased == 0' "$("$RPMACTL" stats --json)"
+check_stop
+finish
