@@ -37,11 +37,11 @@ skip()
 
 # ---- what there is ----
 
-find lib daemon ctl tests -name '*.[ch]' | sort >"$tmp/c"
-grep -v '^tests/' "$tmp/c" >"$tmp/product"
+find lib daemon ctl tests examples -name '*.[ch]' | sort >"$tmp/c"
+grep -v -e '^tests/' -e '^examples/' "$tmp/c" >"$tmp/product"
 {
 	cat "$tmp/c"
-	find lib daemon ctl tests man scripts systemd .ci -type f \( -name '*.sh' -o -name '*.mk' -o -name '*.[1-8]' \
+	find lib daemon ctl tests examples man scripts systemd .ci -type f \( -name '*.sh' -o -name '*.mk' -o -name '*.[1-8]' \
 		-o -name '*.in' -o -name '*.bash' -o -name '*.map' -o ! -name '*.*' \) 2>/dev/null
 	find scripts systemd m4/rpmad_flags.m4 -type f
 	find . -maxdepth 1 -type f \( -name '*.md' -o -name '*.am' -o -name '*.ac' \)
@@ -76,8 +76,8 @@ result "daemon includes lib/core, daemon and lib/rpma/librpma.h alone"
 grep -v '^tests/' "$tmp/includes" | grep ' tests/' >"$tmp/found"
 result "nobody but tests includes tests"
 # A header of the tree without its folder would be found by luck, or not at all. The foreign senders in tests/peers are
-# built against other people's headers.
-grep -v -e ' [a-z0-9_]*/' -e ' config\.h$' -e '^tests/peers/' "$tmp/includes" | while read -r file included; do
+# built against other people's headers, the examples against the installed one.
+grep -v -e ' [a-z0-9_]*/' -e ' config\.h$' -e '^tests/peers/' -e '^examples/' "$tmp/includes" | while read -r file included; do
 	for folder in lib/core lib/rpma daemon ctl tests/unit tests/fake; do
 		if test -e "$folder/$included"; then
 			echo "$file: $included"

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-dist_check_SCRIPTS += %D%/check_man3.sh
+dist_check_SCRIPTS += %D%/check_examples.sh %D%/check_man3.sh
 include %D%/fake/local.mk
 include %D%/unit/rpma.mk
 include %D%/bench/local.mk
@@ -18,6 +18,8 @@ endif
 EXTRA_DIST += \
   %D%/vm/guest-setup %D%/vm/image %D%/vm/init %D%/vm/packages %D%/vm/packages-siw \
   %D%/vm/rpmad-guest.service %D%/vm/run \
-  %D%/guest/bad-input.sh %D%/guest/bad-link.sh %D%/guest/churn.sh %D%/guest/consumers.sh %D%/guest/device.sh %D%/guest/disconnect-at-once.sh %D%/guest/labels.sh \
-  %D%/guest/lib.sh %D%/guest/lifecycle.sh %D%/guest/main-flow.sh %D%/guest/rnr.sh \
-  %D%/guest/run %D%/guest/shell-consumers.sh %D%/guest/two-node.sh
+  %D%/guest/bad-input.sh %D%/guest/bad-link.sh %D%/guest/churn.sh %D%/guest/compat.sh \
+  %D%/guest/consumers.sh %D%/guest/device.sh %D%/guest/disconnect-at-once.sh \
+  %D%/guest/examples.sh %D%/guest/labels.sh %D%/guest/lib.sh %D%/guest/lifecycle.sh \
+  %D%/guest/main-flow.sh %D%/guest/many-conns.sh %D%/guest/rkey.sh %D%/guest/rnr.sh \
+  %D%/guest/run %D%/guest/shell-consumers.sh %D%/guest/stage.sh %D%/guest/two-node.sh

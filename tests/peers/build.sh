@@ -1,7 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-3-Clause
-# tests/peers/build.sh BUILD-DIR: makes BUILD-DIR/tests/peers/rpma12_send, the sender on Debian's librpma 1.2.0. Header and
-# library come out of Debian's packages and stay in BUILD-DIR/tests/peers/debian; nothing is installed.
+# tests/peers/build.sh BUILD-DIR: makes BUILD-DIR/tests/peers/rpma12_send, the sender on Debian's librpma 1.2.0, and
+# rpma_peer, which is compiled for that library and runs with it or with ours. Header and library come out of Debian's
+# packages and stay in BUILD-DIR/tests/peers/debian; nothing is installed.
 set -euo pipefail
 here=$(cd "$(dirname "$0")" && pwd)
 # shellcheck source=scripts/common.sh
@@ -32,9 +33,17 @@ if [ ! -e "$library/librpma.so.0" ]; then
   mv "$scratch" "$debian"
 fi
 
-# The path of the file and of its folder, so that no other librpma is found at build time or at run time.
+# link NAME FILE...: against Debian's header and file. A program without a path of its own finds the library by
+# LD_LIBRARY_PATH at run time.
+link() {
+  local name=$1
+  shift
+  "${CC:-gcc}" -O2 -g -Wall -Wextra -I "$here/../.." -I "$debian/usr/include" -o "$peers/$name.new" "$@"
+  mv "$peers/$name.new" "$peers/$name"
+}
+
 cd "$here"
-"${CC:-gcc}" -O2 -g -Wall -I "$here/../.." -I "$debian/usr/include" \
-  -o "$peers/rpma12_send.new" rpma12_send.c options.c message.c sha256.c \
+# The path of the file and of its folder, so that no other librpma is found at build time or at run time.
+link rpma12_send rpma12_send.c options.c message.c sha256.c \
   "$library/librpma.so.0" "-Wl,-rpath,$library" "-Wl,--disable-new-dtags"
-mv "$peers/rpma12_send.new" "$peers/rpma12_send"
+link rpma_peer rpma_peer.c rpma_peer_*.c "$library/librpma.so.0"

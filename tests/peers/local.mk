@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Senders and a consumer that share no code with what they test, and the comparison of what was sent with what arrived. The third one,
 # on Debian's librpma, is built by build.sh where the tests need it.
-noinst_PROGRAMS += %D%/cm_send %D%/consume %D%/verify
+noinst_PROGRAMS += %D%/cm_send %D%/consume %D%/crowd %D%/knock %D%/rkey_owner %D%/rkey_probe \
+  %D%/verify
 
 %C%_cm_send_SOURCES = %D%/cm_send.c \
   %D%/message.c %D%/message.h \
@@ -18,4 +19,22 @@ noinst_PROGRAMS += %D%/cm_send %D%/consume %D%/verify
 %C%_verify_CFLAGS = $(AM_CFLAGS) $(JANSSON_CFLAGS)
 %C%_verify_LDADD = $(JANSSON_LIBS)
 
-EXTRA_DIST += %D%/build.sh %D%/librpma_1_0.c %D%/rpma12_send.c
+# These are on our librpma, and measure it.
+%C%_crowd_SOURCES = %D%/crowd.c
+%C%_crowd_CFLAGS = $(AM_CFLAGS) $(VERBS_CFLAGS)
+%C%_crowd_LDADD = lib/rpma/librpma-core.la $(RDMACM_LIBS) $(VERBS_LIBS)
+%C%_knock_SOURCES = %D%/knock.c
+%C%_knock_CFLAGS = $(AM_CFLAGS) $(VERBS_CFLAGS)
+%C%_knock_LDADD = lib/rpma/librpma-core.la $(RDMACM_LIBS) $(VERBS_LIBS)
+
+# The owner of memory is on our librpma, who tries to get at it is not.
+%C%_rkey_owner_SOURCES = %D%/rkey_owner.c
+%C%_rkey_owner_CFLAGS = $(AM_CFLAGS) $(VERBS_CFLAGS)
+%C%_rkey_owner_LDADD = lib/rpma/librpma-core.la $(RDMACM_LIBS) $(VERBS_LIBS)
+%C%_rkey_probe_SOURCES = %D%/rkey_probe.c
+%C%_rkey_probe_CFLAGS = $(AM_CFLAGS) $(VERBS_CFLAGS) $(RDMACM_CFLAGS)
+%C%_rkey_probe_LDADD = $(RDMACM_LIBS) $(VERBS_LIBS)
+
+EXTRA_DIST += %D%/build.sh %D%/librpma_1_0.c %D%/rpma12_send.c \
+  %D%/rpma_peer.c %D%/rpma_peer.h %D%/rpma_peer_end.c %D%/rpma_peer_link.c \
+  %D%/rpma_peer_mem.c %D%/rpma_peer_msg.c %D%/rpma_peer_remedy.c
