@@ -45,6 +45,7 @@ struct link {
 	struct rpma_mr_remote *remote; /* the server's region; the client's alone */
 	struct rpma_peer_cfg *remote_cfg;
 	uint32_t qp_num;
+	bool told[2]; /* the shared channel has told of the main, the receive queue */
 };
 
 /* rpma_peer_link.c */

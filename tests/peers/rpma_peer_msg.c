@@ -173,7 +173,10 @@ play_srq_conn_rcq(struct run *run)
 	through_srq(run, 0, &shape);
 }
 
-/* The next completion that the shared channel tells of. */
+/*
+ * The next completion of a queue that the shared channel has told of. One event may stand for
+ * several completions, so a queue is read until it has none before the next event is due.
+ */
 static void
 take_shared(struct link *link, bool *is_rcq, struct ibv_wc *wc)
 {
@@ -181,7 +184,18 @@ take_shared(struct link *link, bool *is_rcq, struct ibv_wc *wc)
 	int fd, result;
 
 	must(rpma_conn_get_compl_fd(link->conn, &fd), "rpma_conn_get_compl_fd");
-	do {
+	for (;;) {
+		for (int i = 0; i < 2; i++) {
+			if (!link->told[i])
+				continue;
+			result = rpma_cq_get_wc(i ? link->rcq : link->cq, 1, wc, NULL);
+			*is_rcq = i == 1;
+			if (result != RPMA_E_NO_COMPLETION) {
+				must(result, "rpma_cq_get_wc");
+				return;
+			}
+			link->told[i] = false;
+		}
 		if (!readable(fd, 10000))
 			die("no event of the shared channel");
 		must(rpma_conn_wait(link->conn, RPMA_W_WAIT_FOR_COMPLETION, &cq,
@@ -189,9 +203,8 @@ take_shared(struct link *link, bool *is_rcq, struct ibv_wc *wc)
 		    "rpma_conn_wait");
 		if (cq != (*is_rcq ? link->rcq : link->cq))
 			die("the event is of another queue");
-		result = rpma_cq_get_wc(cq, 1, wc, NULL);
-	} while (result == RPMA_E_NO_COMPLETION);
-	must(result, "rpma_cq_get_wc");
+		link->told[*is_rcq] = true;
+	}
 }
 
 /*
