@@ -51,11 +51,11 @@ diag "$(descriptors) descriptors, $(cm_ids) CM ids, $(rss_kib) KiB"
 kill -TERM "$follow"
 wait "$follow"
 if [ "$RDMA_DEV" = siw0 ]; then
-  # Linux' soft-iWARP answers a connection before it looks for data: what comes in between waits for more, and is lost with a
-  # connection that ends at once. There completion does not mean arrival, and the receiver cannot know.
+  # KNOWN FAULT, cause not found: on soft-iWARP some 2 of 100 lone messages are lost when the connection ends at once. Held open, all
+  # arrive, so it is the close that loses them: the kernel's, or the daemon's own drain. The bound only keeps it from growing.
   check "what came is right, nothing twice" "$VERIFY" --extra --missing received.json connects.manifest
   lost=$("$VERIFY" --extra received.json connects.manifest | sed -n 's/.* faults=//p')
-  diag "soft-iWARP lost $lost of $connects"
+  diag "KNOWN FAULT: soft-iWARP lost $lost of $connects"
   check_below "and it is little that did not" $((connects / 10)) "$lost"
 else
   check "what the connections sent came, each once" "$VERIFY" --extra received.json connects.manifest
