@@ -2,6 +2,7 @@
 dist_check_SCRIPTS += %D%/check_examples.sh %D%/check_man3.sh
 include %D%/fake/local.mk
 include %D%/unit/rpma.mk
+include %D%/verbs45/local.mk
 include %D%/bench/local.mk
 if BUILD_DAEMON
 dist_check_SCRIPTS += %D%/check_docs.sh %D%/check_layers.sh

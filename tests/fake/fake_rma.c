@@ -160,6 +160,7 @@ wr_start(struct ibv_qp_ex *ex)
 	fake_unlock();
 }
 
+#if HAVE_DECL_IBV_WR_ATOMIC_WRITE
 /* Fill in the request that is being built. */
 static void
 build(struct ibv_qp_ex *ex, int opcode, uint32_t rkey, uint64_t raddr, size_t len)
@@ -198,6 +199,7 @@ wr_atomic_write(struct ibv_qp_ex *ex, uint32_t rkey, uint64_t raddr, const void 
 	}
 	fake_unlock();
 }
+#endif
 
 #if HAVE_DECL_IBV_WR_FLUSH
 static void
@@ -250,8 +252,11 @@ fake_rma_equip(struct fake_qp *qp, uint64_t send_ops)
 	qp->is_ex = true;
 	qp->ex.wr_start = wr_start;
 	qp->ex.wr_complete = wr_complete;
+	(void)send_ops;
+#if HAVE_DECL_IBV_WR_ATOMIC_WRITE
 	if (send_ops & EX_WITH_ATOMIC_WRITE)
 		qp->ex.wr_atomic_write = wr_atomic_write;
+#endif
 #if HAVE_DECL_IBV_WR_FLUSH
 	if (send_ops & EX_WITH_FLUSH)
 		qp->ex.wr_flush = wr_flush;
