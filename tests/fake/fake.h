@@ -55,8 +55,11 @@ struct fake_options {
 	bool cm_event_first; /* completions of received messages stay unseen until the
 				connection's DISCONNECTED event was fetched, its QP was
 				set to error, or fake_flush_late() */
-	bool auto_rtu;  /* a peer confirms an accept at once (ESTABLISHED); default true
+	bool auto_rtu; /* a peer confirms an accept at once (ESTABLISHED); default true
 			 */
+	bool
+	    all_addrs; /* rdma_getaddrinfo(3) lists every address of a name, as its manual
+			   allows (default false: the first alone, as librdmacm does) */
 	bool auto_drep; /* a peer answers a disconnect at once (DISCONNECTED); default
 			   true */
 	bool timewait_exit; /* TIMEWAIT_EXIT follows the end of a connection */

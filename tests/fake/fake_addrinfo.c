@@ -36,8 +36,8 @@ make(const struct addrinfo *from, const struct rdma_addrinfo *hints)
 }
 
 /*
- * As librdmacm does it: the first address alone, and on failure the EAI_* number, which
- * is negative, as errno.
+ * As librdmacm does it: the first address alone, unless told otherwise, and on failure
+ * the EAI_* number, which is negative, as errno.
  */
 static int
 look_up(const char *node, const char *service, const struct rdma_addrinfo *hints,
@@ -58,7 +58,12 @@ look_up(const char *node, const char *service, const struct rdma_addrinfo *hints
 	eai = getaddrinfo(node, service, &want, &list);
 	if (eai)
 		return eai;
-	*res = make(list, hints);
+	for (const struct addrinfo *ai = list; ai; ai = ai->ai_next) {
+		*res = make(ai, hints);
+		res = &(*res)->ai_next;
+		if (!fake_options()->all_addrs)
+			break;
+	}
 	freeaddrinfo(list);
 	fake_count(FAKE_ADDRINFO, 1);
 	return 0;

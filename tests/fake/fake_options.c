@@ -79,6 +79,7 @@ static const struct option_row option_rows[] = {
 	ROW(reuse_qp_num, OPTION_BOOL),
 	ROW(cm_event_first, OPTION_BOOL),
 	ROW(auto_rtu, OPTION_BOOL),
+	ROW(all_addrs, OPTION_BOOL),
 	ROW(auto_drep, OPTION_BOOL),
 	ROW(timewait_exit, OPTION_BOOL),
 	ROW(fail_keeps, OPTION_BOOL),

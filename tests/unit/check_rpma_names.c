@@ -115,6 +115,30 @@ START_TEST(test_connect)
 }
 END_TEST
 
+/* All that rdma_getaddrinfo(3) lists are tried, each once; no other look-up is needed. */
+START_TEST(test_list)
+{
+	struct rpma_conn_req *req = NULL;
+	struct rpma_ep *ep = UNTOUCHED(struct rpma_ep);
+	struct sockaddr_storage addr;
+
+	fake_options()->all_addrs = true;
+	lookups_left = 1;
+	ck_assert_int_eq(rpma_conn_req_new(fixture_peer(), "many.test", "7471", NULL,
+			     &req),
+	    0);
+	ck_assert_uint_eq(fake_called("rdma_resolve_addr"), 3);
+	ck_assert_int_eq(rpma_conn_req_get_peer_addr(req, &addr), 0);
+	ck_assert(fixture_is_addr(&addr, "127.0.0.1", 7471));
+	ck_assert_int_eq(rpma_conn_req_delete(&req), 0);
+
+	lookups_left = 100;
+	assert_provider(rpma_ep_listen(fixture_peer(), "bad.test", "1", &ep), ENODEV);
+	ck_assert_uint_eq(fake_called("rdma_bind_addr"), 2);
+	ck_assert_ptr_eq(ep, UNTOUCHED(struct rpma_ep));
+}
+END_TEST
+
 START_TEST(test_context)
 {
 	struct ibv_context *context = NULL;
@@ -178,6 +202,7 @@ main(void)
 	tcase_add_checked_fixture(tc, set_up, tear_down);
 	tcase_add_test(tc, test_listen);
 	tcase_add_test(tc, test_connect);
+	tcase_add_test(tc, test_list);
 	tcase_add_test(tc, test_context);
 	tcase_add_test(tc, test_none);
 	tcase_add_test(tc, test_name_service_fails);
