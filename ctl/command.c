@@ -27,6 +27,11 @@ const struct command commands[] = {
 	{ .name = "stats", .usage = "", .method = METHOD_STATS_GET, .view = view_numbers,
 	  .help = "show counters and gauges by name",
 	  .example = "rpmactl stats --json | jq .slots.ready" },
+	{ .name = "metrics", .usage = "[--http]", .method = METHOD_STATS_METRICS, .own = &run_metrics_options, .run = run_metrics,
+	  .help = "show the counters and gauges in the text format of Prometheus",
+	  .example = "rpmactl metrics >rpmad.prom",
+	  .note = "With --http one request is read from standard input and answered, as a service of\n"
+		  "systemd with Accept=yes does it; see rpmad-metrics.socket in rpmad(8)." },
 	{ .name = "post", .usage = "[-n N | --slot N [--len BYTES] [--context TEXT]]", .method = METHOD_RECV_POST, .view = view_posted,
 	  .help = "give receive slots to the shared receive queue",
 	  .example = "rpmactl post -n 64",

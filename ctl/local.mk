@@ -18,7 +18,7 @@ noinst_LIBRARIES += %D%/libctl.a
 	%D%/option.c %D%/option.h \
 	%D%/out.c %D%/out.h \
 	%D%/resolve.c %D%/resolve.h \
-	%D%/run.h %D%/run_addr.c %D%/run_events.c %D%/run_other.c %D%/run_poll.c %D%/run_send.c \
+	%D%/run.h %D%/run_addr.c %D%/run_events.c %D%/run_metrics.c %D%/run_other.c %D%/run_poll.c %D%/run_send.c \
 	%D%/settings.c %D%/settings.h \
 	%D%/source.c %D%/source.h \
 	%D%/suggest.c %D%/suggest.h \

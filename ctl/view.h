@@ -15,6 +15,8 @@ void view_stopping(struct out *out, const struct json_t *result);
 void view_methods(struct out *out, const struct json_t *result);
 /* Numbers by their dotted names; also of any other object. */
 void view_numbers(struct out *out, const struct json_t *result);
+/* The text of stats.metrics as it is. */
+void view_metrics(struct out *out, const struct json_t *result);
 /* Any value: as JSON, indented on a terminal. */
 void view_any(struct out *out, const struct json_t *result);
 

@@ -106,9 +106,31 @@ view_methods(struct out *out, const struct json_t *result)
 
 static void add_numbers(struct columns *record, const char *prefix, json_t *object);
 
-/* A list of named counts, [{"reason": "peer", "count": 3}], by those names. */
+/* Buckets of a histogram, [{"le": 64, "count": 3}]: those that add to the ones before. */
 static void
-add_named_counts(struct columns *record, const char *prefix, const json_t *list)
+add_buckets(struct columns *record, const char *prefix, const json_t *list)
+{
+	struct buf name = { 0 };
+	long long before = 0;
+	const json_t *item;
+	size_t i;
+
+	json_array_foreach(list, i, item) {
+		if (field_number(item, "count") == before)
+			continue;
+		before = field_number(item, "count");
+		buf_clear(&name);
+		buf_printf(&name, "%s.le_%lld", prefix, field_number(item, "le"));
+		columns_text(record, buf_text(&name));
+		field_cell(record, item, "count");
+	}
+	buf_free(&name);
+}
+
+/* A list of named counts, [{"reason": "peer", "count": 3}], by those names; of other
+ * objects, by the names in them and their number. */
+static void
+add_list(struct columns *record, const char *prefix, const json_t *list)
 {
 	json_t *item, *member;
 	const char *key;
@@ -119,8 +141,15 @@ add_named_counts(struct columns *record, const char *prefix, const json_t *list)
 		buf_clear(&name);
 		buf_puts(&name, prefix);
 		json_object_foreach(item, key, member)
-			if (json_is_string(member))
+			if (json_is_string(member) && strcmp(key, "state") != 0 &&
+			    strcmp(key, "rate") != 0)
 				buf_printf(&name, ".%s", json_string_value(member));
+		if (field_is_set(item, "port"))
+			buf_printf(&name, ".%lld", field_number(item, "port"));
+		if (!field_is_set(item, "count")) {
+			add_numbers(record, buf_text(&name), item);
+			continue;
+		}
 		columns_text(record, buf_text(&name));
 		field_cell(record, item, "count");
 	}
@@ -138,7 +167,10 @@ add_member(struct columns *record, const char *prefix, const json_t *object,
 	if (json_is_object(value)) {
 		add_numbers(record, buf_text(&name), value);
 	} else if (json_is_array(value)) {
-		add_named_counts(record, buf_text(&name), value);
+		if (strcmp(key, "buckets") == 0)
+			add_buckets(record, prefix, value);
+		else
+			add_list(record, buf_text(&name), value);
 	} else {
 		columns_text(record, buf_text(&name));
 		field_cell(record, object, key);
@@ -165,6 +197,12 @@ view_numbers(struct out *out, const struct json_t *result)
 	add_numbers(record, "", copy);
 	record_print(record, out);
 	json_decref(copy);
+}
+
+void
+view_metrics(struct out *out, const struct json_t *result)
+{
+	buf_puts(&out->buf, field_text(result, "text"));
 }
 
 void

@@ -6,10 +6,11 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "daemon/sysfs.h"
 #include "lib/core/compiler.h"
 
 #define DEVICES_ROOT     "/sys/class/infiniband"
-#define DEVICES_NAME_MAX 64u /* characters of a short text with its NUL */
+#define DEVICES_NAME_MAX SYSFS_TEXT_MAX
 
 enum device_transport {
 	DEVICE_INFINIBAND, /* RoCE too */

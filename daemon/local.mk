@@ -29,8 +29,10 @@ noinst_LIBRARIES += %D%/libdaemon.a
 	%D%/ledger_restore.c \
 	%D%/listeners.c %D%/listeners.h \
 	%D%/loop.c %D%/loop.h \
+	%D%/metrics.c %D%/metrics.h %D%/metrics_table.c \
 	%D%/named_count.c %D%/named_count.h \
 	%D%/notify.c %D%/notify.h \
+	%D%/ports.c %D%/ports.h \
 	%D%/region.c %D%/region.h \
 	%D%/rpc.c %D%/rpc.h \
 	%D%/rpc_call.c %D%/rpc_call.h \
@@ -45,6 +47,7 @@ noinst_LIBRARIES += %D%/libdaemon.a
 	%D%/rpc_listener.c \
 	%D%/rpc_message.c %D%/rpc_message.h \
 	%D%/rpc_poll.c \
+	%D%/rpc_ports.c \
 	%D%/rpc_recv.c \
 	%D%/rpc_stats.c \
 	%D%/rpc_text.c %D%/rpc_text.h \
@@ -55,7 +58,8 @@ noinst_LIBRARIES += %D%/libdaemon.a
 	%D%/settings_print.c %D%/settings_print.h \
 	%D%/settings_roles.c %D%/settings_roles.h \
 	%D%/slot_heap.c %D%/slot_heap.h \
-	%D%/srq.c %D%/srq.h
+	%D%/srq.c %D%/srq.h \
+	%D%/sysfs.c %D%/sysfs.h
 %C%_libdaemon_a_CFLAGS = $(AM_CFLAGS) $(VERBS_CFLAGS) $(RDMACM_CFLAGS) $(EVENT_CFLAGS) \
 	$(JANSSON_CFLAGS) $(SYSTEMD_CFLAGS)
 

@@ -115,6 +115,7 @@ loop_new(struct loop **out, struct err *err)
 	if (!loop)
 		goto fail;
 	loop->queued_end = &loop->queued;
+	loop->stats.turn_ns.scale = &histogram_ns;
 	event_set_log_callback(on_libevent_log);
 	loop->base = base_new();
 	if (!loop->base)
@@ -191,8 +192,13 @@ turn(struct loop *loop, int flags)
 	if (event_base_loop(loop->base, flags | EVLOOP_ONCE | EVLOOP_NO_EXIT_ON_EMPTY) <
 	    0)
 		return -EIO;
-	if (loop->serving_since_ns && loop_now_ns() - loop->serving_since_ns > STALL_NS)
-		loop->stats.stalls++;
+	if (loop->serving_since_ns) {
+		const uint64_t served_ns = loop_now_ns() - loop->serving_since_ns;
+
+		histogram_add(&loop->stats.turn_ns, served_ns);
+		if (served_ns > STALL_NS)
+			loop->stats.stalls++;
+	}
 	return 0;
 }
 

@@ -7,6 +7,7 @@
 
 #include "lib/core/compiler.h"
 #include "lib/core/err.h"
+#include "lib/core/histogram.h"
 
 struct event_base;
 struct loop;
@@ -69,6 +70,8 @@ uint64_t loop_wall_ns(void);
 struct loop_stats {
 	uint64_t turns;
 	uint64_t stalls; /* turns that served for more than 10 ms */
+	struct histogram
+	    turn_ns; /* how long the turns served that had something to do */
 };
 void loop_get_stats(const struct loop *loop, struct loop_stats *out);
 

@@ -41,6 +41,7 @@ const rpc_handler_fn rpc_handlers[METHOD_COUNT] = {
 	[METHOD_CONN_CLOSE] = rpc_conn_close,
 	[METHOD_CONN_SEND] = rpc_conn_send,
 	[METHOD_STATS_GET] = rpc_stats_get,
+	[METHOD_STATS_METRICS] = rpc_stats_metrics,
 	[METHOD_EVENT_GET] = rpc_event_get,
 };
 
@@ -252,6 +253,7 @@ rpc_free(struct rpc *rpc)
 	rpc_watches_free(rpc->context.watches);
 	rpc_polls_free(rpc->context.polls);
 	rpc_addrs_free(rpc->context.addrs);
+	rpc_ports_free(rpc->context.ports);
 	free(rpc->refusal);
 	free(rpc);
 }

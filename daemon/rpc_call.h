@@ -19,6 +19,7 @@ struct loop;
 struct rpc_addrs;
 struct rpc_call;
 struct rpc_polls;
+struct rpc_ports;
 struct rpc_watches;
 struct settings;
 
@@ -45,6 +46,7 @@ struct rpc_context {
 	struct rpc_polls *polls;     /* that wait */
 	struct rpc_watches *watches; /* calls that wait for events */
 	struct rpc_addrs *addrs;     /* found lately */
+	struct rpc_ports *ports;     /* read lately */
 	uint64_t started_ns;         /* monotonic */
 	bool is_stopping;
 };

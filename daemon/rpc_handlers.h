@@ -34,6 +34,14 @@ void rpc_conn_close(struct rpc_call *call, const void *params);
 void rpc_conn_send(struct rpc_call *call, const void *params);
 /* rpc_stats.c */
 void rpc_stats_get(struct rpc_call *call, const void *params);
+void rpc_stats_metrics(struct rpc_call *call, const void *params);
+/* The result of stats.get: a new reference; NULL: no memory. */
+struct json_t *rpc_stats_to_json(struct rpc_context *context);
+
+/* rpc_ports.c: the ports of the open device; a new reference, NULL: no memory. */
+struct json_t *rpc_ports_to_json(struct rpc_context *context);
+/* NULL is fine. */
+void rpc_ports_free(struct rpc_ports *ports);
 
 /* rpc_event.c */
 void rpc_event_get(struct rpc_call *call, const void *params);

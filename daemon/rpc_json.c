@@ -11,6 +11,7 @@
 #include <jansson.h>
 
 #include "lib/core/addr.h"
+#include "lib/core/histogram.h"
 
 #define NS_PER_S 1000000000u
 
@@ -54,6 +55,27 @@ rpc_json_addr(const struct sockaddr_storage *addr)
 	char text[ADDR_TEXT_MAX];
 
 	return json_string(addr_format(addr, text, sizeof(text)));
+}
+
+json_t *
+rpc_json_histogram(const struct histogram *histogram)
+{
+	json_t *buckets = json_array();
+	uint64_t count = 0;
+	unsigned int i;
+
+	for (i = 0; i < histogram->scale->buckets; i++) {
+		count += histogram->counts[i];
+		if (json_array_append_new(buckets,
+			json_pack("{s:I, s:I}", "le",
+			    (json_int_t)histogram_bound(histogram, i), "count",
+			    (json_int_t)count)) < 0) {
+			json_decref(buckets);
+			return NULL;
+		}
+	}
+	return json_pack("{s:I, s:I, s:o}", "count", (json_int_t)histogram->count,
+	    "sum", (json_int_t)histogram->sum, "buckets", buckets);
 }
 
 json_t *

@@ -9,6 +9,7 @@
 
 #include "daemon/ledger.h"
 
+struct histogram;
 struct json_t;
 
 #define RPC_TIME_MAX     32u /* characters of a time with its NUL */
@@ -27,6 +28,9 @@ struct json_t *rpc_json_positive(uint64_t value);
 struct json_t *rpc_json_text(const char *text);
 /* "IP:port". */
 struct json_t *rpc_json_addr(const struct sockaddr_storage *addr);
+/* {"count", "sum", "buckets": [{"le", "count"}, ...]}: each bucket counts the values up to
+ * its bound, those of the buckets before it too. */
+struct json_t *rpc_json_histogram(const struct histogram *histogram);
 /* {"free", "posted", "ready", "leased", "total"}. */
 struct json_t *rpc_json_slots(const struct ledger_counts *counts);
 

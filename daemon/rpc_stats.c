@@ -1,14 +1,18 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Handler of stats.get. */
+/* Handlers of stats.get and stats.metrics. */
 #include <config.h>
+
+#include <stdlib.h>
 
 #include <jansson.h>
 
 #include "daemon/control.h"
 #include "daemon/engine.h"
 #include "daemon/loop.h"
+#include "daemon/metrics.h"
 #include "daemon/rpc_handlers.h"
 #include "daemon/rpc_json.h"
+#include "daemon/rpc_text.h"
 
 /* Each function makes one object of the result; NULL: no memory. */
 
@@ -126,22 +130,44 @@ loop_stats(const struct rpc_context *context)
 	struct loop_stats stats;
 
 	loop_get_stats(context->loop, &stats);
-	return json_pack("{s:I, s:I}", "turns_total", (json_int_t)stats.turns,
-	    "stalls_total", (json_int_t)stats.stalls);
+	return json_pack("{s:I, s:I, s:o}", "turns_total", (json_int_t)stats.turns,
+	    "stalls_total", (json_int_t)stats.stalls, "turn_ns",
+	    rpc_json_histogram(&stats.turn_ns));
+}
+
+json_t *
+rpc_stats_to_json(struct rpc_context *context)
+{
+	struct engine_stats stats;
+
+	engine_stats(context->engine, &stats);
+	return json_pack("{s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "slots",
+	    rpc_json_slots(&stats.slots), "srq", srq_stats(&stats), "recv",
+	    recv_stats(&stats), "send", send_stats(&stats), "cq", cq_stats(&stats),
+	    "cm", cm_stats(&stats), "memory", memory_stats(&stats), "control",
+	    control_stats(context), "loop", loop_stats(context), "ports",
+	    rpc_ports_to_json(context));
 }
 
 void
 rpc_stats_get(struct rpc_call *call, const void *params)
 {
-	const struct rpc_context *context = rpc_call_context(call);
-	struct engine_stats stats;
+	(void)params;
+	(void)rpc_reply(call, rpc_stats_to_json(rpc_call_context(call)));
+}
+
+void
+rpc_stats_metrics(struct rpc_call *call, const void *params)
+{
+	json_t *stats = rpc_stats_to_json(rpc_call_context(call));
+	struct rpc_text text = { 0 };
 
 	(void)params;
-	engine_stats(context->engine, &stats);
-	(void)rpc_reply(call,
-	    json_pack("{s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "slots",
-		rpc_json_slots(&stats.slots), "srq", srq_stats(&stats), "recv",
-		recv_stats(&stats), "send", send_stats(&stats), "cq", cq_stats(&stats),
-		"cm", cm_stats(&stats), "memory", memory_stats(&stats), "control",
-		control_stats(context), "loop", loop_stats(context)));
+	if (!stats || metrics_add(&text, stats) < 0)
+		rpc_fail_memory(call);
+	else
+		(void)rpc_reply(call,
+		    json_pack("{s:s#}", "text", text.bytes, text.len));
+	json_decref(stats);
+	free(text.bytes);
 }

@@ -297,7 +297,8 @@ call()
 	# The doubles' device is not among those that the system lists, and a list of counts may be empty.
 	test "$1" != device.list || return 0
 	case $1 in
-		stats.get) printf '%s\n' count reason status | sort - "$tmp/wanted" ;;
+		stats.get) printf '%s\n' count device hw_counters port rate reason retries_exceeded_total rnr_received_total \
+			rnr_sent_total state status | sort - "$tmp/wanted" ;;
 		*) cat "$tmp/wanted" ;;
 	esac | comm -13 - "$tmp/items" | sed "s/^/$1: in the manual alone: /" >>"$tmp/wrong"
 }
@@ -328,6 +329,7 @@ END
 	call conn.show "{\"conn\": $conn}"
 	call conn.close "{\"conn\": $conn}"
 	call stats.get
+	call stats.metrics
 	call event.get
 	call listener.add '{"addr": "127.0.0.1", "port": 0}'
 	call listener.remove "{\"listener\": $(value listener)}"

@@ -7,6 +7,7 @@ noinst_LIBRARIES += %D%/libcore.a
 	%D%/err.c %D%/err.h \
 	%D%/event_type.c %D%/event_type.h \
 	%D%/frame.c %D%/frame.h \
+	%D%/histogram.c %D%/histogram.h \
 	%D%/jsonrpc.c %D%/jsonrpc.h \
 	%D%/log.c %D%/log.h \
 	%D%/method.c %D%/method.h %D%/method_json.c \

@@ -153,6 +153,8 @@ const struct method_spec methods[METHOD_COUNT] = {
 	  .help = "send one message; answers when its send completed" },
 	[METHOD_STATS_GET] = { .name = "stats.get", .role = ROLE_READ, .params = NO_PARAMS,
 	  .help = "counters and gauges" },
+	[METHOD_STATS_METRICS] = { .name = "stats.metrics", .role = ROLE_READ, .params = NO_PARAMS,
+	  .help = "the same numbers as metrics in the text format of Prometheus" },
 	[METHOD_EVENT_GET] = { .name = "event.get", .role = ROLE_READ, .waits = true, .params = P(event_get_specs), E(event_errors),
 	  .help = "what has happened lately" },
 };

@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "daemon/devices.h"
+#include "daemon/ports.h"
 #include "tests/unit/harness.h"
 
 #define ZERO "0000:0000:0000:0000:0000:0000:0000:0000"
@@ -138,6 +139,50 @@ START_TEST(test_odd)
 }
 END_TEST
 
+/* What counts, and what does not: other files among the counters, ports that are none. */
+START_TEST(test_ports)
+{
+	struct ports ports;
+	uint64_t value = 5;
+
+	put("mlx5_0/ports/1/state", "4: ACTIVE\n");
+	put("mlx5_0/ports/1/rate", "100 Gb/sec (4X EDR)\n");
+	put("mlx5_0/ports/1/hw_counters/out_of_buffer", "18446744073709551615\n");
+	put("mlx5_0/ports/1/hw_counters/rnr_nak_retry_err", "2\n");
+	put("mlx5_0/ports/1/hw_counters/lifespan", "10\n");
+	put("mlx5_0/ports/1/hw_counters/odd", "-1\n");
+	put("mlx5_0/ports/1/hw_counters/folder/file", "1\n");
+	put("mlx5_0/ports/2/state", "1: DOWN\n");
+	put("mlx5_0/ports/10/state", "1: DOWN\n");
+	put("mlx5_0/ports/one/state", "4: ACTIVE\n");
+	ck_assert_int_eq(ports_read(root, "mlx5_0", &ports), 0);
+	ck_assert_uint_eq(ports.count, 3);
+	ck_assert_uint_eq(ports.list[2].port, 10);
+	ck_assert_str_eq(ports.list[0].state, "ACTIVE");
+	ck_assert_str_eq(ports.list[0].rate, "100 Gb/sec (4X EDR)");
+	ck_assert_str_eq(ports.list[1].state, "DOWN");
+	ck_assert_str_eq(ports.list[1].rate, "");
+	ck_assert_uint_eq(ports.list[0].counter_count, 2);
+	ck_assert_str_eq(ports.list[0].counters[0].name, "out_of_buffer");
+	ck_assert(port_counter_by_meaning(&ports.list[0], PORT_RNR_SENT, &value));
+	ck_assert_uint_eq(value, UINT64_MAX);
+	ck_assert(port_counter_by_meaning(&ports.list[0], PORT_RNR_RECEIVED, &value));
+	ck_assert_uint_eq(value, 2);
+	ck_assert(!port_counter_by_meaning(&ports.list[0], PORT_RETRIES_EXCEEDED,
+	    &value));
+	ck_assert(!port_counter_by_meaning(&ports.list[1], PORT_RNR_SENT, &value));
+	ck_assert_uint_eq(value, 2);
+	ports_fini(&ports);
+	ck_assert_int_eq(ports_read(root, "rxe0", &ports), 0);
+	ck_assert_uint_eq(ports.count, 0);
+	ck_assert_int_eq(ports_read(root, "", &ports), 0);
+	ck_assert_uint_eq(ports.count, 0);
+	/* Never a way out of the folder. */
+	ck_assert_int_eq(ports_read(root, "../mlx5_0", &ports), 0);
+	ck_assert_uint_eq(ports.count, 0);
+}
+END_TEST
+
 static Suite *
 suite(void)
 {
@@ -148,6 +193,7 @@ suite(void)
 	tcase_add_test(tc, test_none);
 	tcase_add_test(tc, test_roce);
 	tcase_add_test(tc, test_odd);
+	tcase_add_test(tc, test_ports);
 	suite_add_tcase(s, tc);
 	return s;
 }

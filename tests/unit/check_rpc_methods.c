@@ -161,7 +161,8 @@ START_TEST(test_stats)
 	rig.engine->stats.memlock_limit_bytes = UINT64_MAX;
 	result = crig_call(&a, "stats.get", NULL);
 	check_shape(result,
-	    "slots:o srq:o recv:o send:o cq:o cm:o memory:o control:o loop:o");
+	    "slots:o srq:o recv:o send:o cq:o cm:o memory:o control:o loop:o "
+	    "ports:a");
 	check_shape(json_object_get(result, "slots"), SLOTS_SHAPE);
 	check_shape(json_object_get(result, "srq"), SRQ_TOTALS);
 	check_shape(json_object_get(result, "recv"),
@@ -191,7 +192,10 @@ START_TEST(test_stats)
 	    "clients:i clients_total:i clients_refused_total:i clients_dropped_total:i "
 	    "requests_total:i request_errors_total:i parse_errors_total:i "
 	    "notifications_refused_total:i");
-	check_shape(json_object_get(result, "loop"), "turns_total:i stalls_total:i");
+	check_shape(json_object_get(result, "loop"),
+	    "turns_total:i stalls_total:i turn_ns:o");
+	check_shape(json_object_get(json_object_get(result, "loop"), "turn_ns"),
+	    "count:i sum:i buckets:a");
 	json_decref(result);
 }
 END_TEST

@@ -24,6 +24,11 @@ check_PROGRAMS += %D%/check_frame
 %C%_check_frame_CFLAGS = $(core_cflags)
 %C%_check_frame_LDADD = $(core_ldadd)
 
+check_PROGRAMS += %D%/check_histogram
+%C%_check_histogram_SOURCES = %D%/check_histogram.c %D%/harness.h
+%C%_check_histogram_CFLAGS = $(core_cflags)
+%C%_check_histogram_LDADD = $(core_ldadd)
+
 check_PROGRAMS += %D%/check_jsonrpc
 %C%_check_jsonrpc_SOURCES = %D%/check_jsonrpc.c %D%/harness.h
 %C%_check_jsonrpc_CFLAGS = $(core_cflags)

@@ -60,6 +60,11 @@ check_PROGRAMS += %D%/check_rpc_memory
 %C%_check_rpc_memory_LDFLAGS = $(AM_LDFLAGS) $(fake_alloc_ldflags)
 %C%_check_rpc_memory_LDADD = $(daemon_ldadd) $(fake_libs)
 
+check_PROGRAMS += %D%/check_metrics
+%C%_check_metrics_SOURCES = %D%/check_metrics.c $(daemon_rig)
+%C%_check_metrics_CFLAGS = $(daemon_cflags)
+%C%_check_metrics_LDADD = $(daemon_ldadd)
+
 check_PROGRAMS += %D%/check_rpc_methods
 %C%_check_rpc_methods_SOURCES = %D%/check_rpc_methods.c $(daemon_rig)
 %C%_check_rpc_methods_CFLAGS = $(daemon_cflags)

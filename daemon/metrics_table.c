@@ -1,0 +1,76 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Which number of stats.get is which metric. */
+#include <config.h>
+
+#include "daemon/metrics.h"
+
+#include "lib/core/compiler.h"
+
+/* clang-format off */
+const struct metric metrics[] = {
+	{ "slots.free", "rpmad_slots", METRIC_GAUGE, .fixed = "state=\"free\"", .help = "Receive slots of the pool by state." },
+	{ "slots.posted", "rpmad_slots", METRIC_GAUGE, .fixed = "state=\"posted\"", .help = "Receive slots of the pool by state." },
+	{ "slots.ready", "rpmad_slots", METRIC_GAUGE, .fixed = "state=\"ready\"", .help = "Receive slots of the pool by state." },
+	{ "slots.leased", "rpmad_slots", METRIC_GAUGE, .fixed = "state=\"leased\"", .help = "Receive slots of the pool by state." },
+	{ "slots.total", "rpmad_pool_slots", METRIC_GAUGE, .help = "Receive slots of the pool." },
+	{ "srq.posted_total", "rpmad_srq_posted_total", METRIC_COUNTER, .help = "Receives posted to the shared receive queue." },
+	{ "srq.refills_total", "rpmad_srq_refills_total", METRIC_COUNTER, .help = "Times that receives were posted of the daemon's own accord." },
+	{ "srq.post_failures_total", "rpmad_srq_post_failures_total", METRIC_COUNTER, .help = "Posts that the device refused." },
+	{ "srq.times_low_total", "rpmad_srq_times_low_total", METRIC_COUNTER, .help = "Times that the queue fell to its low watermark." },
+	{ "srq.times_empty_total", "rpmad_srq_times_empty_total", METRIC_COUNTER, .help = "Times that the queue ran empty." },
+	{ "srq.empty_ns_total", "rpmad_srq_empty_seconds_total", METRIC_COUNTER, .unit = METRIC_NS, .help = "Time for which the queue was empty: senders were stalled." },
+	{ "recv.messages_total", "rpmad_recv_messages_total", METRIC_COUNTER, .help = "Messages that arrived." },
+	{ "recv.bytes_total", "rpmad_recv_bytes_total", METRIC_COUNTER, .help = "Their bytes." },
+	{ "recv.imm_total", "rpmad_recv_imm_total", METRIC_COUNTER, .help = "Messages that came with immediate data." },
+	{ "recv.polled_total", "rpmad_recv_polled_total", METRIC_COUNTER, .help = "Messages given to consumers, repeats included." },
+	{ "recv.redelivered_total", "rpmad_recv_redelivered_total", METRIC_COUNTER, .help = "Messages given to consumers again." },
+	{ "recv.acked_total", "rpmad_recv_acked_total", METRIC_COUNTER, .help = "Messages acknowledged." },
+	{ "recv.nacked_total", "rpmad_recv_nacked_total", METRIC_COUNTER, .help = "Messages given back." },
+	{ "recv.expired_total", "rpmad_recv_expired_total", METRIC_COUNTER, .help = "Leases that ended by time." },
+	{ "recv.auto_acked_total", "rpmad_recv_auto_acked_total", METRIC_COUNTER, .help = "Messages acknowledged with their delivery." },
+	{ "recv.flushed_total", "rpmad_recv_flushed_total", METRIC_COUNTER, .help = "Receives that were flushed unused." },
+	{ "recv.late_total", "rpmad_recv_late_total", METRIC_COUNTER, .help = "Messages collected while or after their connection closed." },
+	{ "recv.errors[].count", "rpmad_recv_errors_total", METRIC_COUNTER, .labels = { "status" }, .help = "Receives that failed, by completion status." },
+	{ "recv.dropped_total", "rpmad_recv_dropped_total", METRIC_COUNTER, .help = "Completions that name no posted slot, or say more than it holds." },
+	{ "recv.ledger_faults_total", "rpmad_recv_ledger_faults_total", METRIC_COUNTER, .help = "Seconds in which counts and records of the ledger disagreed." },
+	{ "send.slots.free", "rpmad_send_slots_free", METRIC_GAUGE, .help = "Send slots that are free." },
+	{ "send.slots.total", "rpmad_send_slots", METRIC_GAUGE, .help = "Send slots." },
+	{ "send.messages_total", "rpmad_send_messages_total", METRIC_COUNTER, .help = "Messages sent." },
+	{ "send.bytes_total", "rpmad_send_bytes_total", METRIC_COUNTER, .help = "Their bytes." },
+	{ "send.failures_total", "rpmad_send_failures_total", METRIC_COUNTER, .help = "Sends that failed." },
+	{ "cq.size", "rpmad_cq_size", METRIC_GAUGE, .help = "Entries of the receive completion queue." },
+	{ "cq.events_total", "rpmad_cq_events_total", METRIC_COUNTER, .help = "Events of the receive completion queue." },
+	{ "cq.empty_wakeups_total", "rpmad_cq_empty_wakeups_total", METRIC_COUNTER, .help = "Events that brought no completion." },
+	{ "cq.late_completions_total", "rpmad_cq_late_completions_total", METRIC_COUNTER, .help = "Completions that no event had announced." },
+	{ "cq.batch_max", "rpmad_cq_batch_max", METRIC_GAUGE, .help = "Most completions taken in one turn." },
+	{ "cm.requests_total", "rpmad_cm_requests_total", METRIC_COUNTER, .help = "Connections that peers asked for." },
+	{ "cm.accepted_total", "rpmad_cm_accepted_total", METRIC_COUNTER, .help = "Connections accepted." },
+	{ "cm.established_total", "rpmad_cm_established_total", METRIC_COUNTER, .help = "Connections established, both ways." },
+	{ "cm.opened_total", "rpmad_cm_opened_total", METRIC_COUNTER, .help = "Connections opened from here." },
+	{ "cm.closed_total", "rpmad_cm_closed_total", METRIC_COUNTER, .help = "Connections that ended." },
+	{ "cm.conns", "rpmad_cm_conns", METRIC_GAUGE, .help = "Connections that are open." },
+	{ "cm.unknown_events_total", "rpmad_cm_unknown_events_total", METRIC_COUNTER, .help = "Events of the connection manager that are not known." },
+	{ "cm.rejected[].count", "rpmad_cm_rejected_total", METRIC_COUNTER, .labels = { "reason" }, .help = "Connections refused, by reason." },
+	{ "cm.closes[].count", "rpmad_cm_closes_total", METRIC_COUNTER, .labels = { "reason" }, .help = "Connections ended, by reason." },
+	{ "memory.registered_bytes", "rpmad_memory_registered_bytes", METRIC_GAUGE, .help = "Memory registered with the device." },
+	{ "memory.memlock_limit_bytes", "rpmad_memory_memlock_limit_bytes", METRIC_GAUGE, .help = "Limit of locked memory; absent where there is none." },
+	{ "control.clients", "rpmad_control_clients", METRIC_GAUGE, .help = "Clients of the control socket." },
+	{ "control.clients_total", "rpmad_control_clients_total", METRIC_COUNTER, .help = "Clients that were served." },
+	{ "control.clients_refused_total", "rpmad_control_clients_refused_total", METRIC_COUNTER, .help = "Clients too many." },
+	{ "control.clients_dropped_total", "rpmad_control_clients_dropped_total", METRIC_COUNTER, .help = "Clients dropped: they left their replies unread." },
+	{ "control.requests_total", "rpmad_control_requests_total", METRIC_COUNTER, .help = "Requests." },
+	{ "control.request_errors_total", "rpmad_control_request_errors_total", METRIC_COUNTER, .help = "Requests answered with an error." },
+	{ "control.parse_errors_total", "rpmad_control_parse_errors_total", METRIC_COUNTER, .help = "Lines that held no request." },
+	{ "control.notifications_refused_total", "rpmad_control_notifications_refused_total", METRIC_COUNTER, .help = "Notifications of methods that need an answer." },
+	{ "loop.turns_total", "rpmad_loop_turns_total", METRIC_COUNTER, .help = "Turns of the event loop." },
+	{ "loop.stalls_total", "rpmad_loop_stalls_total", METRIC_COUNTER, .help = "Turns of more than 10 ms." },
+	{ "loop.turn_ns", "rpmad_loop_turn_seconds", METRIC_HISTOGRAM, .unit = METRIC_NS, .help = "How long the turns served." },
+	{ "ports[]", "rpmad_port_info", METRIC_INFO, .labels = { "device", "port", "state", "rate" }, .help = "A port of the device." },
+	{ "ports[].rnr_sent_total", "rpmad_port_rnr_sent_total", METRIC_COUNTER, .labels = { "device", "port" }, .help = "Receiver-not-ready NAKs to peers, of all processes at the port." },
+	{ "ports[].rnr_received_total", "rpmad_port_rnr_received_total", METRIC_COUNTER, .labels = { "device", "port" }, .help = "Receiver-not-ready NAKs from peers, of all processes at the port." },
+	{ "ports[].retries_exceeded_total", "rpmad_port_retries_exceeded_total", METRIC_COUNTER, .labels = { "device", "port" }, .help = "Connections given up after the last retry, of all processes at the port." },
+	{ "ports[].hw_counters{}", "rpmad_port_hw_counter", METRIC_GAUGE, .key = "counter", .labels = { "device", "port" }, .help = "The driver's own counters of the port, as found." },
+};
+/* clang-format on */
+
+const size_t metric_count = ARRAY_LEN(metrics);
