@@ -23,14 +23,17 @@ noinst_LIBRARIES += %D%/libdaemon.a
 	%D%/engine_recv.c \
 	%D%/engine_show.c \
 	%D%/events.c %D%/events.h \
+	%D%/fault.c %D%/fault.h \
 	%D%/ledger.c %D%/ledger.h \
 	%D%/ledger_impl.h \
 	%D%/ledger_message.c \
+	%D%/ledger_move.c \
 	%D%/ledger_restore.c \
 	%D%/listeners.c %D%/listeners.h \
 	%D%/loop.c %D%/loop.h \
 	%D%/named_count.c %D%/named_count.h \
 	%D%/notify.c %D%/notify.h \
+	%D%/pool.c %D%/pool.h \
 	%D%/region.c %D%/region.h \
 	%D%/rpc.c %D%/rpc.h \
 	%D%/rpc_call.c %D%/rpc_call.h \
@@ -55,7 +58,8 @@ noinst_LIBRARIES += %D%/libdaemon.a
 	%D%/settings_print.c %D%/settings_print.h \
 	%D%/settings_roles.c %D%/settings_roles.h \
 	%D%/slot_heap.c %D%/slot_heap.h \
-	%D%/srq.c %D%/srq.h
+	%D%/srq.c %D%/srq.h \
+	%D%/store.c %D%/store.h
 %C%_libdaemon_a_CFLAGS = $(AM_CFLAGS) $(VERBS_CFLAGS) $(RDMACM_CFLAGS) $(EVENT_CFLAGS) \
 	$(JANSSON_CFLAGS) $(SYSTEMD_CFLAGS)
 
