@@ -16,6 +16,7 @@ noinst_LIBRARIES += %D%/libdaemon.a
 	%D%/daemon.c %D%/daemon.h \
 	%D%/device.c %D%/device.h \
 	%D%/devices.c %D%/devices.h \
+	%D%/devnode.c %D%/devnode.h \
 	%D%/engine.c %D%/engine.h \
 	%D%/engine_conn.c \
 	%D%/engine_device.c \
