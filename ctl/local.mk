@@ -9,6 +9,7 @@ noinst_LIBRARIES += %D%/libctl.a
 	%D%/complete.c %D%/complete.h \
 	%D%/ctl.c %D%/ctl.h \
 	%D%/dial.c %D%/dial.h \
+	%D%/doctor.c %D%/doctor.h %D%/doctor_daemon.c %D%/doctor_system.c \
 	%D%/exit.c %D%/exit.h \
 	%D%/field.c %D%/field.h \
 	%D%/format.c %D%/format.h \
@@ -18,7 +19,8 @@ noinst_LIBRARIES += %D%/libctl.a
 	%D%/option.c %D%/option.h \
 	%D%/out.c %D%/out.h \
 	%D%/resolve.c %D%/resolve.h \
-	%D%/run.h %D%/run_addr.c %D%/run_events.c %D%/run_metrics.c %D%/run_other.c %D%/run_poll.c %D%/run_send.c \
+	%D%/run.h %D%/run_addr.c %D%/run_doctor.c %D%/run_events.c %D%/run_metrics.c %D%/run_other.c \
+	%D%/run_poll.c %D%/run_send.c \
 	%D%/settings.c %D%/settings.h \
 	%D%/source.c %D%/source.h \
 	%D%/suggest.c %D%/suggest.h \

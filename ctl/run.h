@@ -28,6 +28,9 @@ int run_metrics(struct ctl *ctl, const struct args *args);
 int run_listen(struct ctl *ctl, const struct args *args);
 int run_connect(struct ctl *ctl, const struct args *args);
 
+/* run_doctor.c */
+int run_doctor(struct ctl *ctl, const struct args *args);
+
 /* run_other.c */
 extern const struct param_table run_completion_options;
 int run_call(struct ctl *ctl, const struct args *args);

@@ -19,7 +19,9 @@
 #include "daemon/events.h"
 #include "daemon/loop.h"
 #include "daemon/notify.h"
+#include "daemon/pool.h"
 #include "daemon/rpc.h"
+#include "daemon/store.h"
 #include "lib/core/log.h"
 #include "lib/core/usock.h"
 
@@ -33,6 +35,7 @@ struct daemon {
 	struct loop_timer *deadline;
 	struct loop_timer *linger;
 	struct usock_listener listener; /* fd -1: none yet */
+	struct store *store;
 	struct access *access;
 	struct rpc *rpc;
 	struct engine *engine;
@@ -97,10 +100,8 @@ on_deadline(void *arg)
 }
 
 static void
-on_stop_signal(void *arg)
+stop_by_signal(struct daemon *daemon)
 {
-	struct daemon *daemon = arg;
-
 	if (daemon->is_stopping) {
 		log_notice("daemon", "second signal: leaving at once");
 		loop_stop(daemon->loop);
@@ -109,11 +110,28 @@ on_stop_signal(void *arg)
 	}
 }
 
+/* The service manager keeps the pool for the next start of a restart alone. */
+static void
+on_term(void *arg)
+{
+	struct daemon *daemon = arg;
+
+	store_end(daemon->store);
+	stop_by_signal(daemon);
+}
+
+static void
+on_interrupt(void *arg)
+{
+	stop_by_signal(arg);
+}
+
 static void
 on_stop_call(void *arg)
 {
 	struct daemon *daemon = arg;
 
+	store_end(daemon->store);
 	loop_defer(daemon->loop, &daemon->stop);
 }
 
@@ -160,8 +178,8 @@ make_loop(struct daemon *daemon, struct err *err)
 		return rc;
 	if (loop_timer_new(daemon->loop, on_deadline, daemon, &daemon->deadline) < 0 ||
 	    loop_timer_new(daemon->loop, on_linger, daemon, &daemon->linger) < 0 ||
-	    loop_on_signal(daemon->loop, SIGTERM, on_stop_signal, daemon) < 0 ||
-	    loop_on_signal(daemon->loop, SIGINT, on_stop_signal, daemon) < 0 ||
+	    loop_on_signal(daemon->loop, SIGTERM, on_term, daemon) < 0 ||
+	    loop_on_signal(daemon->loop, SIGINT, on_interrupt, daemon) < 0 ||
 	    events_new(&daemon->events) < 0)
 		return err_set(err, ERR_INTERNAL_ERROR, ENOMEM, "out of memory");
 	events_add(daemon->events, EVENT_DAEMON_STARTED, 0, NULL, PACKAGE_VERSION, 0);
@@ -173,14 +191,18 @@ static int
 make_listener(struct daemon *daemon, struct err *err)
 {
 	const struct settings *settings = daemon->settings;
+	struct notify_fds fds;
 	pid_t owner = 0;
-	int fd, rc;
+	int rc;
 
-	rc = notify_take_socket(&fd, err);
+	rc = notify_take_fds(&fds, err);
 	if (rc < 0)
 		return rc;
-	if (fd >= 0) {
-		daemon->listener = (struct usock_listener){ .fd = fd, .lock_fd = -1 };
+	if (store_new(&fds, &daemon->store) < 0)
+		return err_set(err, ERR_INTERNAL_ERROR, ENOMEM, "out of memory");
+	if (fds.socket >= 0) {
+		daemon->listener =
+		    (struct usock_listener){ .fd = fds.socket, .lock_fd = -1 };
 		return 0;
 	}
 	rc = usock_listen(settings->control_socket, (mode_t)settings->control_mode,
@@ -228,7 +250,8 @@ make_engine(struct daemon *daemon, struct err *err)
 		.ready = on_ready,
 		.state = on_state,
 		.stopped = on_stopped,
-		.events = daemon->events };
+		.events = daemon->events,
+		.store = daemon->store };
 
 	return engine_new(daemon->loop, daemon->settings, &hooks, &daemon->engine, err);
 }
@@ -285,6 +308,8 @@ daemon_new(const struct settings *settings, struct daemon **out, struct err *err
 	daemon->finish = (struct loop_deferred){ .fn = finish, .arg = daemon };
 	rc = build(daemon, err);
 	if (rc < 0) {
+		if (daemon->store)
+			pool_tell_unused(daemon->store);
 		daemon_free(daemon);
 		return rc;
 	}
@@ -307,6 +332,19 @@ daemon_run(struct daemon *daemon)
 }
 
 void
+daemon_not_started(void)
+{
+	struct store *store = NULL;
+	struct notify_fds fds;
+	struct err err;
+
+	if (notify_take_fds(&fds, &err) < 0 || store_new(&fds, &store) < 0)
+		return;
+	pool_tell_unused(store);
+	store_free(store);
+}
+
+void
 daemon_free(struct daemon *daemon)
 {
 	if (!daemon)
@@ -318,6 +356,7 @@ daemon_free(struct daemon *daemon)
 	notify_free(daemon->notify);
 	control_free(daemon->control);
 	engine_free(daemon->engine);
+	store_free(daemon->store);
 	rpc_free(daemon->rpc);
 	events_free(daemon->events);
 	access_free(daemon->access);

@@ -26,6 +26,9 @@ RPMAD_MUST_USE int daemon_new(const struct settings *settings, struct daemon **o
  */
 RPMAD_MUST_USE int daemon_run(struct daemon *daemon);
 
+/* The configuration keeps one from being made: log what that costs, if anything. */
+void daemon_not_started(void);
+
 /* NULL is fine. */
 void daemon_free(struct daemon *daemon);
 

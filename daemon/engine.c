@@ -8,7 +8,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/random.h>
 
 #include "daemon/engine_impl.h"
 #include "daemon/events.h"
@@ -300,41 +299,17 @@ on_send_failed(void *arg, struct conn *conn, int status)
 	conns_send_failed(&engine->conns, conn, status);
 }
 
-/* Pool and ledger: they outlive every device. */
 static int
-make_memory(struct engine *engine, struct err *err)
+make_parts(struct engine *engine, struct store *store, struct err *err)
 {
-	const struct settings *settings = engine->settings;
-	uint64_t instance = 0;
-	int rc = region_open("rpmad-pool",
-	    (size_t)settings->pool_slots * settings->pool_slot_size, &engine->pool,
-	    err);
-
-	if (rc == 0)
-		rc = region_open("rpmad-ledger",
-		    ledger_memory_size(settings->pool_slots), &engine->ledger_memory,
-		    err);
-	if (rc != 0)
-		return rc;
-	while (instance == 0)
-		if (getrandom(&instance, sizeof(instance), 0) != sizeof(instance))
-			return err_set(err, ERR_INTERNAL_ERROR, errno,
-			    "no random numbers");
-	rc = ledger_new(engine->ledger_memory.base, settings->pool_slots,
-	    settings->pool_slot_size, instance, &engine->ledger);
-	if (rc != 0)
-		return err_set(err, ERR_INTERNAL_ERROR, -rc, "ledger: out of memory");
-	return 0;
-}
-
-static int
-make_parts(struct engine *engine, struct err *err)
-{
-	int rc = make_memory(engine, err);
+	/* Pool and ledger outlive every device. */
+	int rc = pool_open(engine->settings, store, &engine->pool, err);
 
 	if (rc != 0)
 		return rc;
-	rc = srq_new(engine->ledger, &engine->pool, engine->settings, &engine->srq);
+	engine->ledger = engine->pool.ledger;
+	rc = srq_new(engine->ledger, &engine->pool.memory, engine->settings,
+	    &engine->srq);
 	if (rc == 0)
 		rc = conns_init(&engine->conns, engine->settings, on_wants_drain,
 		    engine);
@@ -393,15 +368,15 @@ engine_new(struct loop *loop, const struct settings *settings,
 		    "engine: out of memory");
 	engine->loop = loop;
 	engine->settings = settings;
-	engine->pool = (struct region)REGION_NONE;
-	engine->ledger_memory = (struct region)REGION_NONE;
+	engine->pool.memory = (struct region)REGION_NONE;
+	engine->pool.ledger_memory = (struct region)REGION_NONE;
 	engine->recv_cq.on_wc = engine_on_recv_wc;
 	engine->recv_cq.arg = engine;
 	engine->work.fn = do_work;
 	engine->work.arg = engine;
 	engine->lost_reason = "device_gone";
 	engine->events = hooks ? hooks->events : NULL;
-	rc = make_parts(engine, err);
+	rc = make_parts(engine, hooks ? hooks->store : NULL, err);
 	if (rc == 0)
 		rc = begin(engine, err);
 	if (rc != 0) {
@@ -417,37 +392,21 @@ engine_new(struct loop *loop, const struct settings *settings,
 	return 0;
 }
 
-/* Messages live as long as the daemon: say so when some end with it. */
-static void
-warn_of_messages_left(const struct engine *engine)
-{
-	struct ledger_counts counts;
-
-	if (!engine->is_started)
-		return;
-	ledger_counts(engine->ledger, &counts);
-	if (counts.ready + counts.leased > 0)
-		log_warning("engine",
-		    "%u messages were not acknowledged and end with the daemon",
-		    counts.ready + counts.leased);
-}
-
 void
 engine_free(struct engine *engine)
 {
 	if (!engine)
 		return;
-	warn_of_messages_left(engine);
 	engine_down(engine, "shutdown", false);
+	if (engine->is_started)
+		pool_tell_end(&engine->pool);
 	loop_defer_cancel(engine->loop, &engine->work);
 	loop_timer_free(engine->tick);
 	if (engine->is_init)
 		conns_fini(&engine->conns);
 	sender_free(engine->sender);
 	srq_free(engine->srq);
-	ledger_free(engine->ledger);
-	region_close(&engine->ledger_memory);
-	region_close(&engine->pool);
+	pool_close(&engine->pool);
 	free(engine);
 }
 

@@ -32,6 +32,7 @@ const char *engine_state_name(enum engine_state state);
 
 /* What the engine tells its owner; each may be NULL. Called on the loop thread. */
 struct events;
+struct store;
 
 struct engine_hooks {
 	void *arg;
@@ -39,6 +40,7 @@ struct engine_hooks {
 	void (*state)(void *arg);   /* engine_state() changed */
 	void (*stopped)(void *arg); /* engine_stop() is through */
 	struct events *events;      /* takes what happens; borrowed, may be NULL */
+	struct store *store;        /* keeps the pool; borrowed, may be NULL */
 };
 
 /*
@@ -199,6 +201,8 @@ struct engine_stats {
 	uint64_t messages, bytes, imms, polled, redelivered, acked, nacked, expired,
 	    auto_acked;
 	uint64_t flushed, late, dropped, ledger_faults;
+	uint64_t restored, maybe_lost; /* at the start */
+	bool is_kept;                  /* a restart loses nothing */
 	struct engine_named_count recv_errors[ENGINE_NAMED_MAX];
 	size_t recv_error_count;
 	/* send */

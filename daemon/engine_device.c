@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "daemon/devnode.h"
 #include "daemon/engine_impl.h"
 #include "daemon/events.h"
 #include "daemon/rpma_err.h"
@@ -248,12 +249,31 @@ open_all(struct engine *engine, struct err *err)
 	return rc;
 }
 
+/* No device, or none that this process may open: that is another matter. */
+static void
+explain(struct err *err)
+{
+	char path[DEVNODE_PATH_MAX];
+	int errnum;
+
+	if (err->code != ERR_ADDR_NOT_RDMA && err->code != ERR_DEVICE_GONE)
+		return;
+	errnum = devnode_forbidden(DEVNODE_ROOT, path);
+	if (errnum == 0)
+		return;
+	(void)snprintf(err->text, sizeof(err->text),
+	    "device_forbidden: %s cannot be opened (%s); if its module was loaded after "
+	    "the service was started, restart the service; else see its rights",
+	    path, strerror(errnum));
+}
+
 int
 engine_up(struct engine *engine, struct err *err)
 {
 	int rc = open_all(engine, err);
 
 	if (rc != 0) {
+		explain(err);
 		engine_down(engine, "shutdown", false);
 		return rc;
 	}

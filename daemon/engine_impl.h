@@ -14,7 +14,7 @@
 #include "daemon/listeners.h"
 #include "daemon/loop.h"
 #include "daemon/named_count.h"
-#include "daemon/region.h"
+#include "daemon/pool.h"
 #include "daemon/sender.h"
 #include "daemon/settings.h"
 #include "daemon/srq.h"
@@ -35,9 +35,8 @@ struct engine {
 	char reason[sizeof(((struct err *)0)->text)];
 
 	/* for the engine's life */
-	struct region pool;
-	struct region ledger_memory;
-	struct ledger *ledger;
+	struct pool pool;
+	struct ledger *ledger; /* the pool's */
 	struct srq *srq;
 	struct sender *sender;
 	struct conns conns;

@@ -81,7 +81,7 @@ engine_ledger(struct engine *engine)
 const void *
 engine_slot_data(const struct engine *engine, uint32_t slot)
 {
-	return (const char *)engine->pool.base +
+	return (const char *)engine->pool.memory.base +
 	    (size_t)slot * engine->settings->pool_slot_size;
 }
 

@@ -71,6 +71,9 @@ engine_stats(const struct engine *engine, struct engine_stats *out)
 	out->flushed = engine->flushed;
 	out->dropped = engine->dropped;
 	out->ledger_faults = engine->ledger_faults;
+	out->restored = engine->pool.restored;
+	out->maybe_lost = engine->pool.maybe_lost;
+	out->is_kept = engine->pool.is_kept;
 	memcpy(out->recv_errors, engine->recv_errors.list, sizeof(out->recv_errors));
 	out->recv_error_count = engine->recv_errors.count;
 	out->cq_size = info.cq_asked;
@@ -141,6 +144,7 @@ engine_warnings(const struct engine *engine,
 	char text[640];
 	size_t i;
 
+	pool_warnings(&engine->pool, fn, arg);
 	warn_empty(engine, fn, arg);
 	if (engine->is_refill_failing)
 		fn(arg, "the provider refuses to take receives: see the log");

@@ -102,6 +102,38 @@ RPMAD_MUST_USE int ledger_restore(void *memory, size_t bytes, uint32_t slots,
     uint32_t slot_size, struct ledger **out, struct ledger_restored *restored,
     struct err *err);
 
+/*
+ * The shape of the ledger in a memory: what ledger_restore() asks for.
+ * return   0; the errors of ledger_restore() but for other slots
+ */
+RPMAD_MUST_USE int ledger_probe(const void *memory, size_t bytes, uint32_t *slots,
+    uint32_t *slot_size, struct err *err);
+
+/* The messages in a memory that ledger_probe() found good, as its records claim. */
+uint32_t ledger_count_messages(const void *memory);
+
+/* Where a process that dies by its own fault writes when, in ns since boot. */
+_Atomic uint64_t *ledger_fault_mark(void *memory);
+/*
+ * A process begins to use the memory of another, which ledger_probe() found good.
+ * now_ns   since boot, not 0
+ * return   how many processes in a row died by their own fault within
+ *          LEDGER_FAULT_WINDOW_NS of a restore
+ */
+RPMAD_MUST_USE uint32_t ledger_begin_life(void *memory, uint64_t now_ns);
+#define LEDGER_FAULT_WINDOW_NS 60000000000u
+
+/*
+ * Move messages that are ready to another ledger, the oldest first, with their numbers
+ * and deliveries, as far as they fit its slots. copy takes the bytes over, before either
+ * ledger changes; the message is in both when the process dies between the two changes.
+ * Tokens of from name nothing in to. Only ledger_free() may follow for from.
+ * return   how many were moved
+ */
+uint32_t ledger_move(struct ledger *from, struct ledger *to,
+    void (*copy)(void *arg, uint32_t from_slot, uint32_t to_slot, uint32_t len),
+    void *arg);
+
 void ledger_counts(const struct ledger *ledger, struct ledger_counts *out);
 enum slot_state ledger_state(const struct ledger *ledger, uint32_t slot);
 /* Whether the counts and the records agree; O(slots). */

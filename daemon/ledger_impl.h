@@ -28,6 +28,10 @@ struct header {
 	uint32_t slot_size;
 	uint64_t instance;
 	uint64_t checksum; /* FNV-1a of all before it */
+	/* Of the process that has the ledger now, and of those before it. */
+	_Atomic uint64_t fault_ns; /* when it died by its own fault; 0: it did not */
+	uint64_t taken_ns;         /* when it was restored; 0: it was new */
+	uint32_t faults;           /* such deaths soon after a restore, in a row */
 };
 
 struct record {

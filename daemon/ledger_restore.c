@@ -14,10 +14,12 @@
 /* No pool takes so many messages: numbers beyond it are damage. */
 #define SEQ_LIMIT ((uint64_t)1 << 62)
 
-static int
-check_header(const struct header *header, size_t bytes, uint32_t slots,
-    uint32_t slot_size, struct err *err)
+int
+ledger_probe(const void *memory, size_t bytes, uint32_t *slots, uint32_t *slot_size,
+    struct err *err)
 {
+	const struct header *header = memory;
+
 	if (bytes < sizeof(*header) ||
 	    memcmp(header->magic, LEDGER_MAGIC, sizeof(header->magic)) != 0)
 		return err_set(err, ERR_INTERNAL_ERROR, EBADMSG,
@@ -26,18 +28,57 @@ check_header(const struct header *header, size_t bytes, uint32_t slots,
 		return err_set(err, ERR_UNSUPPORTED, EPROTONOSUPPORT,
 		    "the ledger has version %u, this program knows version %u",
 		    header->version, LEDGER_VERSION);
-	if (header->checksum != ledger_checksum(header) || header->instance == 0)
+	if (header->checksum != ledger_checksum(header) || header->instance == 0 ||
+	    header->slots == 0)
 		return err_set(err, ERR_INTERNAL_ERROR, EBADMSG,
 		    "the ledger's header is damaged");
-	if (header->slots != slots || header->slot_size != slot_size)
-		return err_set(err, ERR_UNSUPPORTED, EINVAL,
-		    "the ledger is of %u slots of %u bytes, %u of %u are configured",
-		    header->slots, header->slot_size, slots, slot_size);
-	if (bytes < ledger_memory_size(slots))
+	if (bytes < ledger_memory_size(header->slots))
 		return err_set(err, ERR_INTERNAL_ERROR, EBADMSG,
 		    "the ledger's memory has %zu bytes, not the %zu of its slots",
-		    bytes, ledger_memory_size(slots));
+		    bytes, ledger_memory_size(header->slots));
+	*slots = header->slots;
+	*slot_size = header->slot_size;
 	return 0;
+}
+
+uint32_t
+ledger_count_messages(const void *memory)
+{
+	const struct header *header = memory;
+	const struct record *records =
+	    (const void *)((const char *)memory + HEADER_BYTES);
+	uint32_t count = 0, slot;
+
+	for (slot = 0; slot < header->slots; slot++) {
+		unsigned int state =
+		    (unsigned int)(atomic_load(&records[slot].word) & 0xff);
+
+		count += state == SLOT_READY || state == SLOT_LEASED;
+	}
+	return count;
+}
+
+_Atomic uint64_t *
+ledger_fault_mark(void *memory)
+{
+	return &((struct header *)memory)->fault_ns;
+}
+
+uint32_t
+ledger_begin_life(void *memory, uint64_t now_ns)
+{
+	struct header *header = memory;
+	uint64_t fault_ns = atomic_exchange(&header->fault_ns, 0);
+	uint64_t taken_ns = header->taken_ns;
+
+	/* The first process had nothing restored that could have been the cause. */
+	if (fault_ns != 0 && taken_ns != 0 && fault_ns >= taken_ns &&
+	    fault_ns - taken_ns <= LEDGER_FAULT_WINDOW_NS)
+		header->faults++;
+	else
+		header->faults = 0;
+	header->taken_ns = now_ns;
+	return header->faults;
 }
 
 /* Whether a record that claims to hold a message can be true. */
@@ -91,12 +132,16 @@ ledger_restore(void *memory, size_t bytes, uint32_t slots, uint32_t slot_size,
     struct ledger **out, struct ledger_restored *restored, struct err *err)
 {
 	struct ledger *ledger;
-	uint32_t slot;
+	uint32_t its_slots, its_slot_size, slot;
 	int rc;
 
-	rc = check_header(memory, bytes, slots, slot_size, err);
+	rc = ledger_probe(memory, bytes, &its_slots, &its_slot_size, err);
 	if (rc != 0)
 		return rc;
+	if (its_slots != slots || its_slot_size != slot_size)
+		return err_set(err, ERR_UNSUPPORTED, EINVAL,
+		    "the ledger is of %u slots of %u bytes, %u of %u are configured",
+		    its_slots, its_slot_size, slots, slot_size);
 	ledger = ledger_alloc(memory, slots);
 	if (!ledger)
 		return err_set(err, ERR_INTERNAL_ERROR, ENOMEM,

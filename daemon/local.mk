@@ -16,6 +16,7 @@ noinst_LIBRARIES += %D%/libdaemon.a
 	%D%/daemon.c %D%/daemon.h \
 	%D%/device.c %D%/device.h \
 	%D%/devices.c %D%/devices.h \
+	%D%/devnode.c %D%/devnode.h \
 	%D%/engine.c %D%/engine.h \
 	%D%/engine_conn.c \
 	%D%/engine_device.c \
@@ -23,15 +24,18 @@ noinst_LIBRARIES += %D%/libdaemon.a
 	%D%/engine_recv.c \
 	%D%/engine_show.c \
 	%D%/events.c %D%/events.h \
+	%D%/fault.c %D%/fault.h \
 	%D%/ledger.c %D%/ledger.h \
 	%D%/ledger_impl.h \
 	%D%/ledger_message.c \
+	%D%/ledger_move.c \
 	%D%/ledger_restore.c \
 	%D%/listeners.c %D%/listeners.h \
 	%D%/loop.c %D%/loop.h \
 	%D%/metrics.c %D%/metrics.h %D%/metrics_table.c \
 	%D%/named_count.c %D%/named_count.h \
 	%D%/notify.c %D%/notify.h \
+	%D%/pool.c %D%/pool.h \
 	%D%/ports.c %D%/ports.h \
 	%D%/region.c %D%/region.h \
 	%D%/rpc.c %D%/rpc.h \
@@ -59,6 +63,7 @@ noinst_LIBRARIES += %D%/libdaemon.a
 	%D%/settings_roles.c %D%/settings_roles.h \
 	%D%/slot_heap.c %D%/slot_heap.h \
 	%D%/srq.c %D%/srq.h \
+	%D%/store.c %D%/store.h \
 	%D%/sysfs.c %D%/sysfs.h
 %C%_libdaemon_a_CFLAGS = $(AM_CFLAGS) $(VERBS_CFLAGS) $(RDMACM_CFLAGS) $(EVENT_CFLAGS) \
 	$(JANSSON_CFLAGS) $(SYSTEMD_CFLAGS)

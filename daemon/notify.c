@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The service manager: readiness, watchdog, and a socket handed over. */
+/* The service manager: readiness, watchdog, and what is handed over and kept. */
 #include <config.h>
 
 #include "daemon/notify.h"
@@ -11,6 +11,7 @@
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -134,31 +135,91 @@ socket_option(int fd, int option)
 	return getsockopt(fd, SOL_SOCKET, option, &value, &size) == 0 ? value : -1;
 }
 
-int
-notify_take_socket(int *fd, struct err *err)
+bool
+notify_keep(const char *name, const int *fds, unsigned int count)
 {
-	uint64_t pid = 0, count = 0;
-	bool is_ours = env_number("LISTEN_PID", &pid) && pid == (uint64_t)getpid() &&
-	    env_number("LISTEN_FDS", &count) && count > 0;
+#ifdef HAVE_LIBSYSTEMD
+	char state[sizeof("FDSTORE=1\nFDNAME=") + NOTIFY_NAME_MAX];
+
+	(void)snprintf(state, sizeof(state), "FDSTORE=1\nFDNAME=%s", name);
+	return sd_pid_notify_with_fds(0, 0, state, fds, count) > 0;
+#else
+	(void)name;
+	(void)fds;
+	(void)count;
+	return false;
+#endif
+}
+
+void
+notify_unkeep(const char *name)
+{
+	char state[sizeof("FDSTOREREMOVE=1\nFDNAME=") + NOTIFY_NAME_MAX];
+
+	(void)snprintf(state, sizeof(state), "FDSTOREREMOVE=1\nFDNAME=%s", name);
+	tell(state);
+}
+
+/* One descriptor that was handed over. */
+static int
+take_fd(struct notify_fds *out, int fd, const char *name, size_t name_len,
+    struct err *err)
+{
+	(void)fcntl(fd, F_SETFD, FD_CLOEXEC);
+	if (fcntl(fd, F_GET_SEALS) >= 0) {
+		if (out->kept_count == NOTIFY_KEPT_MAX)
+			return err_set(err, ERR_INVALID_PARAMS, 0,
+			    "the service manager keeps more than %u descriptors",
+			    NOTIFY_KEPT_MAX);
+		out->kept[out->kept_count].fd = fd;
+		(void)snprintf(out->kept[out->kept_count].name, NOTIFY_NAME_MAX, "%.*s",
+		    (int)name_len, name);
+		out->kept_count++;
+		return 0;
+	}
+	if (socket_option(fd, SO_DOMAIN) != AF_UNIX ||
+	    socket_option(fd, SO_TYPE) != SOCK_STREAM ||
+	    socket_option(fd, SO_ACCEPTCONN) != 1)
+		return err_set(err, ERR_INVALID_PARAMS, 0,
+		    "the socket that the service manager handed over is no listening "
+		    "AF_UNIX stream socket");
+	if (out->socket >= 0)
+		return err_set(err, ERR_INVALID_PARAMS, 0,
+		    "the service manager handed over more than one socket");
+	out->socket = fd;
+	return 0;
+}
+
+static int
+take_fds(struct notify_fds *out, struct err *err)
+{
+	const char *names = getenv("LISTEN_FDNAMES");
+	uint64_t pid = 0, count = 0, i;
+	int rc = 0;
+
+	if (!env_number("LISTEN_PID", &pid) || pid != (uint64_t)getpid() ||
+	    !env_number("LISTEN_FDS", &count))
+		return 0;
+	for (i = 0; rc == 0 && i < count; i++) {
+		size_t len = names ? strcspn(names, ":") : 0;
+
+		rc = take_fd(out, FIRST_FD + (int)i, names ? names : "", len, err);
+		if (names)
+			names += len + (names[len] == ':');
+	}
+	return rc;
+}
+
+int
+notify_take_fds(struct notify_fds *out, struct err *err)
+{
+	struct notify_fds fds = { .socket = -1 };
+	int rc = take_fds(&fds, err);
 
 	(void)unsetenv("LISTEN_PID");
 	(void)unsetenv("LISTEN_FDS");
 	(void)unsetenv("LISTEN_FDNAMES");
-	if (!is_ours) {
-		*fd = -1;
-		return 0;
-	}
-	if (count > 1)
-		return err_set(err, ERR_INVALID_PARAMS, 0,
-		    "the service manager handed over %llu sockets instead of one",
-		    (unsigned long long)count);
-	if (socket_option(FIRST_FD, SO_DOMAIN) != AF_UNIX ||
-	    socket_option(FIRST_FD, SO_TYPE) != SOCK_STREAM ||
-	    socket_option(FIRST_FD, SO_ACCEPTCONN) != 1 ||
-	    fcntl(FIRST_FD, F_SETFD, FD_CLOEXEC) < 0)
-		return err_set(err, ERR_INVALID_PARAMS, 0,
-		    "the socket that the service manager handed over is no listening "
-		    "AF_UNIX stream socket");
-	*fd = FIRST_FD;
-	return 0;
+	if (rc == 0)
+		*out = fds;
+	return rc;
 }

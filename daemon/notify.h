@@ -1,11 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The service manager: what it is told (sd_notify(3)) and the socket it may hand over
- * (sd_listen_fds(3)). Without one, and in builds without libsystemd, telling does
+ * The service manager: what it is told (sd_notify(3)), what it may hand over
+ * (sd_listen_fds(3)), and what it keeps. Without one, and in builds without libsystemd, telling does
  * nothing.
  */
 #ifndef RPMAD_DAEMON_NOTIFY_H
 #define RPMAD_DAEMON_NOTIFY_H
+
+#include <stdbool.h>
+#include <stddef.h>
 
 #include "lib/core/compiler.h"
 #include "lib/core/err.h"
@@ -23,13 +26,35 @@ void notify_stopping(void);
 /* One line for people. */
 void notify_status(const char *fmt, ...) RPMAD_PRINTF(1, 2);
 
+#define NOTIFY_KEPT_MAX 64u
+#define NOTIFY_NAME_MAX 64u /* characters of a name with its NUL */
+
+/* What was handed over to this process. */
+struct notify_fds {
+	int socket; /* the listening control socket; -1: none */
+	struct {
+		int fd;
+		char name[NOTIFY_NAME_MAX];
+	} kept[NOTIFY_KEPT_MAX]; /* memory that an earlier process had kept */
+	size_t kept_count;
+};
+
 /*
- * The listening socket handed over to this process (LISTEN_PID, LISTEN_FDS); the
- * variables are unset.
+ * The descriptors handed over to this process (LISTEN_PID, LISTEN_FDS, LISTEN_FDNAMES);
+ * the variables are unset.
  *
- * return   0 and *fd, -1: none was; ERR_INVALID_PARAMS: more than one, or no listening
- *          AF_UNIX stream socket
+ * return   0; ERR_INVALID_PARAMS: more than one socket, one that is no listening AF_UNIX
+ *          stream socket, or more than NOTIFY_KEPT_MAX others
  */
-RPMAD_MUST_USE int notify_take_socket(int *fd, struct err *err);
+RPMAD_MUST_USE int notify_take_fds(struct notify_fds *out, struct err *err);
+
+/*
+ * Have the manager keep descriptors over the end of this process, under one name, which
+ * others may have too. All at once: none is there without the others.
+ * return   false: there is no manager
+ */
+bool notify_keep(const char *name, const int *fds, unsigned int count);
+/* Have it close all that it keeps under a name. */
+void notify_unkeep(const char *name);
 
 #endif

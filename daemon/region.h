@@ -32,6 +32,12 @@ struct region {
  */
 RPMAD_MUST_USE int region_open(const char *name, size_t bytes, struct region *out,
     struct err *err);
+/*
+ * Map one that an earlier process made. The descriptor stays the caller's.
+ * return   0; negative errno with err: it is too small, it could shrink, no memory
+ */
+RPMAD_MUST_USE int region_adopt(int fd, size_t bytes_min, struct region *out,
+    struct err *err);
 void region_close(struct region *region);
 
 #endif

@@ -88,7 +88,7 @@ rpc_daemon_status(struct rpc_call *call, const void *params)
 	rpc_json_instance(ledger_instance(engine_ledger(engine)), instance);
 	(void)rpc_reply(call,
 	    json_pack("{s:s, s:o, s:s, s:s, s:I, s:I, s:o, s:s, s:o, s:I, s:I, s:I, "
-		      "s:o}",
+		      "s:b, s:o}",
 		"state", state_name(context), "reason",
 		rpc_json_text(engine_reason(engine)), "version", PACKAGE_VERSION,
 		"instance", instance, "pid", (json_int_t)getpid(), "uptime_ms",
@@ -97,7 +97,8 @@ rpc_daemon_status(struct rpc_call *call, const void *params)
 		context->settings->refill == REFILL_AUTO ? "auto" : "manual", "slots",
 		rpc_json_slots(&stats.slots), "listeners", (json_int_t)stats.listeners,
 		"conns", (json_int_t)stats.conns, "clients",
-		(json_int_t)control.clients, "warnings", warnings));
+		(json_int_t)control.clients, "kept", stats.is_kept, "warnings",
+		warnings));
 }
 
 /* The answer is on its way, or its client has gone: stop in either case. */

@@ -49,7 +49,7 @@ static json_t *
 recv_stats(const struct engine_stats *stats)
 {
 	return json_pack("{s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:o, "
-			 "s:I, s:I}",
+			 "s:I, s:I, s:I, s:I}",
 	    "messages_total", (json_int_t)stats->messages, "bytes_total",
 	    (json_int_t)stats->bytes, "imm_total", (json_int_t)stats->imms,
 	    "polled_total", (json_int_t)stats->polled, "redelivered_total",
@@ -60,7 +60,9 @@ recv_stats(const struct engine_stats *stats)
 	    "late_total", (json_int_t)stats->late, "errors",
 	    named_counts(stats->recv_errors, stats->recv_error_count, "status"),
 	    "dropped_total", (json_int_t)stats->dropped, "ledger_faults_total",
-	    (json_int_t)stats->ledger_faults);
+	    (json_int_t)stats->ledger_faults, "restored_total",
+	    (json_int_t)stats->restored, "maybe_lost_total",
+	    (json_int_t)stats->maybe_lost);
 }
 
 static json_t *

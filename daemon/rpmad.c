@@ -200,6 +200,8 @@ act(const struct options *options)
 		file = DEFAULT_FILE;
 	if (settings_load(file, &settings, &err) < 0) {
 		complain(&err);
+		if (options->action == ACTION_RUN)
+			daemon_not_started();
 		return STATUS_USAGE;
 	}
 	if (options->action == ACTION_CHECK)

@@ -1,15 +1,27 @@
 # SPDX-License-Identifier: BSD-3-Clause
-EXTRA_DIST += %D%/rpmad.json %D%/rpmad.service.in %D%/rpmad.sysusers %D%/rpmad.tmpfiles.in
+EXTRA_DIST += %D%/rpmad.json %D%/rpmad.service.in %D%/rpmad.socket.in %D%/rpmad.sysusers %D%/rpmad.tmpfiles.in
 
 if HAVE_SYSTEMD_UNITS
 sysusersdir = $(prefix)/lib/sysusers.d
 tmpfilesdir = $(prefix)/lib/tmpfiles.d
-nodist_systemdsystemunit_DATA = %D%/rpmad.service
+systemd_units = %D%/rpmad.service %D%/rpmad.socket %D%/rpmad@.service %D%/rpmad@.socket
+nodist_systemdsystemunit_DATA = $(systemd_units)
 nodist_sysusers_DATA = %D%/sysusers.d/rpmad.conf
 nodist_tmpfiles_DATA = %D%/tmpfiles.d/rpmad.conf
-CLEANFILES += %D%/rpmad.service %D%/sysusers.d/rpmad.conf %D%/tmpfiles.d/rpmad.conf
+CLEANFILES += $(systemd_units) %D%/sysusers.d/rpmad.conf %D%/tmpfiles.d/rpmad.conf
+
+# The one instance that has no name, and those that have: the same but for names.
+unit_alone = -e 's|@config[@]|rpmad|g' -e 's|@option[@]||g' -e 's|@of_instance[@]||g' -e '/@requires[@]/d'
+unit_named = -e 's|@config[@]|%i|g' -e 's|@option[@]|-i %i |g' -e 's|@of_instance[@]| (%i)|g' \
+  -e 's|@requires[@]|\# The daemon knows the path of its socket by being handed it.\nRequires=rpmad@%i.socket|g'
 %D%/rpmad.service: %D%/rpmad.service.in Makefile
-	$(AM_V_GEN)$(MKDIR_P) $(@D) && $(subst) $(srcdir)/%D%/rpmad.service.in >$@.tmp && mv $@.tmp $@
+	$(AM_V_GEN)$(MKDIR_P) $(@D) && $(subst) $(unit_alone) $(srcdir)/%D%/rpmad.service.in >$@.tmp && mv $@.tmp $@
+%D%/rpmad.socket: %D%/rpmad.socket.in Makefile
+	$(AM_V_GEN)$(MKDIR_P) $(@D) && $(subst) $(unit_alone) $(srcdir)/%D%/rpmad.socket.in >$@.tmp && mv $@.tmp $@
+%D%/rpmad@.service: %D%/rpmad.service.in Makefile
+	$(AM_V_GEN)$(MKDIR_P) $(@D) && $(subst) $(unit_named) $(srcdir)/%D%/rpmad.service.in >$@.tmp && mv $@.tmp $@
+%D%/rpmad@.socket: %D%/rpmad.socket.in Makefile
+	$(AM_V_GEN)$(MKDIR_P) $(@D) && $(subst) $(unit_named) $(srcdir)/%D%/rpmad.socket.in >$@.tmp && mv $@.tmp $@
 %D%/sysusers.d/rpmad.conf: %D%/rpmad.sysusers Makefile
 	$(AM_V_GEN)$(MKDIR_P) $(@D) && cp $(srcdir)/%D%/rpmad.sysusers $@
 %D%/tmpfiles.d/rpmad.conf: %D%/rpmad.tmpfiles.in Makefile

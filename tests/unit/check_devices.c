@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* RDMA devices as sysfs shows them, from a tree made here. */
+/* RDMA devices as sysfs shows them and their nodes, from a tree made here. */
 #include <config.h>
 
 #include <errno.h>
@@ -10,6 +10,7 @@
 
 #include "daemon/devices.h"
 #include "daemon/ports.h"
+#include "daemon/devnode.h"
 #include "tests/unit/harness.h"
 
 #define ZERO "0000:0000:0000:0000:0000:0000:0000:0000"
@@ -183,6 +184,36 @@ START_TEST(test_ports)
 }
 END_TEST
 
+/* Nodes that are there and may not be opened are told from none. */
+START_TEST(test_forbidden)
+{
+	char path[DEVNODE_PATH_MAX] = "untouched", node[96];
+
+	ck_assert_int_eq(devnode_forbidden("/nowhere", path), 0);
+	ck_assert_int_eq(devnode_forbidden(root, path), 0);
+	put("rdma_cm", "");
+	put("uverbs0", "");
+	put("umad0", "");
+	ck_assert_int_eq(devnode_forbidden(root, path), 0);
+	ck_assert_str_eq(path, "untouched");
+	/* Everything is open to the superuser. */
+	ck_assert_int_eq(chmod(root, 0755), 0);
+	(void)snprintf(node, sizeof(node), "%s/umad0", root);
+	ck_assert_int_eq(chmod(node, 0), 0);
+	(void)snprintf(node, sizeof(node), "%s/uverbs0", root);
+	ck_assert_int_eq(chmod(node, 0), 0);
+	if (geteuid() == 0) {
+		(void)snprintf(path, sizeof(path), "%s/rdma_cm", root);
+		ck_assert_int_eq(chmod(path, 0666), 0);
+		ck_assert_int_eq(seteuid(65534), 0);
+	}
+	ck_assert_int_eq(devnode_forbidden(root, path), EACCES);
+	ck_assert_str_eq(path, node);
+	if (getuid() == 0)
+		ck_assert_int_eq(seteuid(0), 0);
+}
+END_TEST
+
 static Suite *
 suite(void)
 {
@@ -194,6 +225,7 @@ suite(void)
 	tcase_add_test(tc, test_roce);
 	tcase_add_test(tc, test_odd);
 	tcase_add_test(tc, test_ports);
+	tcase_add_test(tc, test_forbidden);
 	suite_add_tcase(s, tc);
 	return s;
 }

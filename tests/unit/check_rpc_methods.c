@@ -97,9 +97,10 @@ END_TEST
 
 START_TEST(test_status)
 {
-	const char *shape = "state:s reason:S version:s instance:s pid:i uptime_ms:i "
-			    "device:S refill:s slots:o listeners:i conns:i clients:i "
-			    "warnings:a";
+	const char *shape =
+	    "state:s reason:S version:s instance:s pid:i uptime_ms:i "
+	    "device:S refill:s slots:o listeners:i conns:i clients:i kept:b "
+	    "warnings:a";
 	json_t *result = crig_call(&a, "daemon.status", NULL);
 
 	check_shape(result, shape);
@@ -169,7 +170,7 @@ START_TEST(test_stats)
 	    "messages_total:i bytes_total:i imm_total:i polled_total:i "
 	    "redelivered_total:i acked_total:i nacked_total:i expired_total:i "
 	    "auto_acked_total:i flushed_total:i late_total:i errors:a dropped_total:i "
-	    "ledger_faults_total:i");
+	    "ledger_faults_total:i restored_total:i maybe_lost_total:i");
 	errors = json_object_get(json_object_get(result, "recv"), "errors");
 	check_shape(json_array_get(errors, 0), "status:s count:i");
 	check_shape(json_object_get(result, "send"),

@@ -4,7 +4,7 @@ if HAVE_CHECK
 ctl_check_sources = %D%/ctl_harness.c %D%/ctl_harness.h %D%/harness.h
 ctl_check_cflags = $(AM_CFLAGS) $(CHECK_CFLAGS) $(JANSSON_CFLAGS)
 ctl_check_libs = ctl/libctl.a lib/core/libcore.a $(JANSSON_LIBS) $(CHECK_LIBS)
-check_PROGRAMS += %D%/check_client %D%/check_command %D%/check_poll %D%/check_resolve \
+check_PROGRAMS += %D%/check_client %D%/check_command %D%/check_doctor %D%/check_poll %D%/check_resolve \
   %D%/check_run %D%/check_view
 %C%_check_client_SOURCES = %D%/check_client.c $(ctl_check_sources)
 %C%_check_client_CFLAGS = $(ctl_check_cflags)
@@ -12,6 +12,9 @@ check_PROGRAMS += %D%/check_client %D%/check_command %D%/check_poll %D%/check_re
 %C%_check_command_SOURCES = %D%/check_command.c $(ctl_check_sources)
 %C%_check_command_CFLAGS = $(ctl_check_cflags)
 %C%_check_command_LDADD = $(ctl_check_libs)
+%C%_check_doctor_SOURCES = %D%/check_doctor.c $(ctl_check_sources)
+%C%_check_doctor_CFLAGS = $(ctl_check_cflags)
+%C%_check_doctor_LDADD = $(ctl_check_libs)
 %C%_check_poll_SOURCES = %D%/check_poll.c $(ctl_check_sources)
 %C%_check_poll_CFLAGS = $(ctl_check_cflags)
 %C%_check_poll_LDADD = $(ctl_check_libs)

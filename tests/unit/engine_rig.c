@@ -63,7 +63,8 @@ rig_start(struct rig *rig)
 		.ready = on_ready,
 		.state = on_state,
 		.stopped = on_stopped,
-		.events = rig->events };
+		.events = rig->events,
+		.store = rig->store };
 	int rc;
 
 	if (!rig->loop)

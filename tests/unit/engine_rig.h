@@ -17,6 +17,7 @@ struct rig {
 	struct loop *loop;
 	struct engine *engine;
 	struct events *events; /* NULL, or the test's own: takes what happens */
+	struct store *store;   /* NULL, or the test's own: keeps the pool */
 	struct err err;
 	unsigned int ready; /* calls of the hooks */
 	unsigned int states;

@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Messages from one ledger to another of a different shape. */
+#include <config.h>
+
+#include <string.h>
+
+#include "daemon/ledger_impl.h"
+
+/* The record is complete before its word says that there is a message. */
+static void
+take(struct ledger *to, uint32_t slot, const struct record *record)
+{
+	struct record *copy = &to->records[slot];
+	uint64_t word = atomic_load(&record->word);
+	uint32_t generation = ledger_word_generation(ledger_word(to, slot)) + 1;
+
+	ledger_list_remove(to, &to->free_first, slot);
+	copy->seq = record->seq;
+	copy->conn = record->conn;
+	copy->received_ns = record->received_ns;
+	copy->len = record->len;
+	copy->imm = record->imm;
+	copy->qp_num = record->qp_num;
+	copy->flags = record->flags;
+	copy->context_len = record->context_len;
+	memcpy(copy->peer, record->peer, sizeof(copy->peer));
+	memcpy(copy->context, record->context, sizeof(copy->context));
+	ledger_change(to, slot, SLOT_READY, generation ? generation : 1,
+	    ledger_word_deliveries(word));
+	slot_heap_push(&to->ready, slot, record->seq);
+}
+
+/*
+ * Numbers go on behind those that were given. The records alone remember them, so the last
+ * one is left with a slot that is free.
+ */
+static void
+take_numbers(struct ledger *to, uint64_t next_seq)
+{
+	if (next_seq <= to->next_seq)
+		return;
+	to->next_seq = next_seq;
+	if (to->free_first)
+		to->records[to->free_first - 1].seq = next_seq - 1;
+}
+
+uint32_t
+ledger_move(struct ledger *from, struct ledger *to,
+    void (*copy)(void *arg, uint32_t from_slot, uint32_t to_slot, uint32_t len),
+    void *arg)
+{
+	struct slot_heap_item item;
+	uint32_t moved = 0, slot;
+
+	take_numbers(to, from->next_seq);
+	while (to->free_first && slot_heap_min(&from->ready, &item)) {
+		const struct record *record = &from->records[item.slot];
+
+		slot_heap_remove(&from->ready, item.slot);
+		if (record->len > to->header->slot_size)
+			continue;
+		slot = to->free_first - 1;
+		copy(arg, item.slot, slot, record->len);
+		take(to, slot, record);
+		ledger_set_word(from, item.slot, SLOT_FREE,
+		    ledger_word_generation(ledger_word(from, item.slot)), 0);
+		moved++;
+	}
+	return moved;
+}
