@@ -300,15 +300,28 @@ on_send_failed(void *arg, struct conn *conn, int status)
 	conns_send_failed(&engine->conns, conn, status);
 }
 
+static int
+make_pool(struct engine *engine, struct err *err)
+{
+	const struct settings *settings = engine->settings;
+	size_t bytes = (size_t)settings->pool_slots * settings->pool_slot_size;
+	int rc;
+
+	if (!settings->pool_huge_pages)
+		return region_open("rpmad-pool", bytes, &engine->pool, err);
+	rc = region_open_huge("rpmad-pool", bytes, &engine->pool, err);
+	if (rc != 0)
+		err_path(err, "pool.huge_pages");
+	return rc;
+}
+
 /* Pool and ledger: they outlive every device. */
 static int
 make_memory(struct engine *engine, struct err *err)
 {
 	const struct settings *settings = engine->settings;
 	uint64_t instance = 0;
-	int rc = region_open("rpmad-pool",
-	    (size_t)settings->pool_slots * settings->pool_slot_size, &engine->pool,
-	    err);
+	int rc = make_pool(engine, err);
 
 	if (rc == 0)
 		rc = region_open("rpmad-ledger",
