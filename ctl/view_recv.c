@@ -139,6 +139,8 @@ view_srq(struct out *out, const struct json_t *result)
 	    field_number(result, "min_rnr_timer_us"),
 	    field_number(result, "min_rnr_timer_code"));
 	record_field(record, "CQ size", result, "cq_asked");
+	record_printf(record, "pool", "%lld bytes in pages of %lld",
+	    field_number(result, "pool_bytes"), field_number(result, "page_size"));
 	record_printf(record, "posts", "%lld in %lld refills, %lld failed",
 	    field_number(result, "posted_total"), field_number(result, "refills_total"),
 	    field_number(result, "post_failures_total"));

@@ -227,6 +227,9 @@ void engine_stats(const struct engine *engine, struct engine_stats *out);
 struct srq_info {
 	bool is_active;
 	uint32_t asked, effective, cq_asked;
+	bool huge_pages;     /* asked for */
+	uint64_t pool_bytes; /* effective: whole pages */
+	uint64_t page_size;  /* effective, bytes */
 	uint32_t target, low_watermark;
 	enum refill_mode refill;
 	uint32_t min_rnr_timer_us;

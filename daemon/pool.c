@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/random.h>
+#include <unistd.h>
 
 #include "daemon/fault.h"
 #include "daemon/store.h"
@@ -111,6 +112,16 @@ restore(struct pool *pool, struct kept *kept, struct err *err)
 	return 0;
 }
 
+static bool
+is_as_configured(const struct kept *kept, const struct settings *settings)
+{
+	const bool is_huge = kept->memory.page_size > (size_t)sysconf(_SC_PAGESIZE);
+
+	return kept->slots == settings->pool_slots &&
+	    kept->slot_size == settings->pool_slot_size &&
+	    is_huge == settings->pool_huge_pages;
+}
+
 /* Use the pool that was kept. pool->ledger stays NULL where it cannot be. */
 static int
 take_over(struct pool *pool, const struct settings *settings, struct store_pool *from,
@@ -128,12 +139,12 @@ take_over(struct pool *pool, const struct settings *settings, struct store_pool 
 		    why.text);
 		return 0;
 	}
-	if (kept.slots != settings->pool_slots ||
-	    kept.slot_size != settings->pool_slot_size) {
+	if (!is_as_configured(&kept, settings)) {
 		log_notice("pool",
-		    "was of %u slots of %u bytes and is made anew with %u of %u",
+		    "was of %u slots of %u bytes and is made anew with %u of %u%s",
 		    kept.slots, kept.slot_size, settings->pool_slots,
-		    settings->pool_slot_size);
+		    settings->pool_slot_size,
+		    settings->pool_huge_pages ? " in huge pages" : "");
 		store_set_aside(pool->store, from, STORE_UNFIT);
 	} else if (begin_life(&kept) >= FAULTS_MAX) {
 		set_aside(pool, from, STORE_CRASHED, store_kind_reason(STORE_CRASHED));
@@ -150,12 +161,24 @@ take_over(struct pool *pool, const struct settings *settings, struct store_pool 
 /* ---- a new one ---- */
 
 static int
+make_memory(const struct settings *settings, struct region *out, struct err *err)
+{
+	size_t bytes = (size_t)settings->pool_slots * settings->pool_slot_size;
+	int rc;
+
+	if (!settings->pool_huge_pages)
+		return region_open(STORE_POOL_FD, bytes, out, err);
+	rc = region_open_huge(STORE_POOL_FD, bytes, out, err);
+	if (rc != 0)
+		err_path(err, "pool.huge_pages");
+	return rc;
+}
+
+static int
 make(struct pool *pool, const struct settings *settings, struct err *err)
 {
 	uint64_t instance = 0;
-	int rc = region_open(STORE_POOL_FD,
-	    (size_t)settings->pool_slots * settings->pool_slot_size, &pool->memory,
-	    err);
+	int rc = make_memory(settings, &pool->memory, err);
 
 	if (rc == 0)
 		rc = region_open(STORE_LEDGER_FD,

@@ -7,10 +7,12 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+/* Size, seal and map what memfd_create(2) made. */
 static int
 map(const char *name, size_t bytes, struct region *region, struct err *err)
 {
@@ -30,10 +32,6 @@ map(const char *name, size_t bytes, struct region *region, struct err *err)
 static int
 fill(const char *name, size_t bytes, struct region *region, struct err *err)
 {
-	region->fd = memfd_create(name, MFD_CLOEXEC | MFD_ALLOW_SEALING);
-	if (region->fd < 0)
-		return err_set(err, ERR_INTERNAL_ERROR, errno,
-		    "cannot make memory for %s", name);
 	if (fchmod(region->fd, 0600) != 0 || ftruncate(region->fd, (off_t)bytes) != 0)
 		return err_set(err, ERR_INTERNAL_ERROR, errno,
 		    "cannot make %zu bytes of memory for %s", bytes, name);
@@ -43,13 +41,99 @@ fill(const char *name, size_t bytes, struct region *region, struct err *err)
 	return map(name, bytes, region, err);
 }
 
+static size_t
+whole_pages(size_t bytes, size_t page_size)
+{
+	return (bytes + page_size - 1) / page_size * page_size;
+}
+
 int
 region_open(const char *name, size_t bytes, struct region *out, struct err *err)
 {
 	struct region region = REGION_NONE;
-	size_t page = (size_t)sysconf(_SC_PAGESIZE);
-	int rc = fill(name, (bytes + page - 1) / page * page, &region, err);
+	int rc;
 
+	region.page_size = (size_t)sysconf(_SC_PAGESIZE);
+	region.fd = memfd_create(name, MFD_CLOEXEC | MFD_ALLOW_SEALING);
+	if (region.fd < 0)
+		return err_set(err, ERR_INTERNAL_ERROR, errno,
+		    "cannot make memory for %s", name);
+	rc = fill(name, whole_pages(bytes, region.page_size), &region, err);
+	if (rc != 0) {
+		region_close(&region);
+		return rc;
+	}
+	*out = region;
+	return 0;
+}
+
+/* Of that size, one number about them: "free_hugepages"; -1: the system does not say. */
+static long
+huge_pages(size_t page_size, const char *what)
+{
+	long value = -1;
+	char path[96];
+	FILE *file;
+
+	(void)snprintf(path, sizeof(path),
+	    "/sys/kernel/mm/hugepages/hugepages-%zukB/%s", page_size / 1024, what);
+	file = fopen(path, "re");
+	if (!file)
+		return -1;
+	if (fscanf(file, "%ld", &value) != 1)
+		value = -1;
+	(void)fclose(file);
+	return value;
+}
+
+/* Too few are left: how many are needed, how many there are, what to do. */
+static int
+too_few(const char *name, size_t bytes, size_t page_size, struct err *err)
+{
+	long free_pages = huge_pages(page_size, "free_hugepages");
+	long reserved = huge_pages(page_size, "resv_hugepages");
+	long total = huge_pages(page_size, "nr_hugepages");
+	size_t need = bytes / page_size;
+	char have[48] = "that many are not free";
+	int rc;
+
+	/* The free ones include those that others have set aside. */
+	if (free_pages >= 0 && reserved >= 0)
+		(void)snprintf(have, sizeof(have), "%ld are free",
+		    free_pages > reserved ? free_pages - reserved : 0);
+	rc = err_set(err, ERR_LIMIT, ENOMEM, "%s needs %zu huge pages of %zu KiB, %s",
+	    name, need, page_size / 1024, have);
+	if (free_pages >= 0 && reserved >= 0 && total >= 0)
+		err_hint(err,
+		    "run sysctl vm.nr_hugepages=%ld (in /etc/sysctl.d for every start), or "
+		    "set pool.huge_pages to false",
+		    total - (free_pages - reserved) + (long)need);
+	else
+		err_hint(err, "raise vm.nr_hugepages, or set pool.huge_pages to false");
+	return rc;
+}
+
+int
+region_open_huge(const char *name, size_t bytes, struct region *out, struct err *err)
+{
+	struct region region = REGION_NONE;
+	struct stat st;
+	int rc;
+
+	region.fd = memfd_create(name, MFD_CLOEXEC | MFD_ALLOW_SEALING | MFD_HUGETLB);
+	if (region.fd < 0 || fstat(region.fd, &st) != 0) {
+		rc = err_set(err, ERR_LIMIT, errno, "%s: this system has no huge pages",
+		    name);
+		err_hint(err, "set pool.huge_pages to false");
+		region_close(&region);
+		return rc;
+	}
+	region.page_size = (size_t)st.st_blksize;
+	bytes = whole_pages(bytes, region.page_size);
+	rc = fill(name, bytes, &region, err);
+	/* The mapping sets them aside. */
+	if (rc == -ENOMEM)
+		rc = too_few(name, bytes, region.page_size, err);
 	if (rc != 0) {
 		region_close(&region);
 		return rc;
@@ -72,6 +156,7 @@ region_adopt(int fd, size_t bytes_min, struct region *out, struct err *err)
 		return err_set(err, ERR_INTERNAL_ERROR, EBADMSG,
 		    "the memory that was kept has %lld bytes instead of %zu",
 		    (long long)st.st_size, bytes_min);
+	region.page_size = (size_t)st.st_blksize;
 	region.fd = fcntl(fd, F_DUPFD_CLOEXEC, 0);
 	if (region.fd < 0)
 		return err_set(err, ERR_INTERNAL_ERROR, errno,

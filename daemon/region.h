@@ -12,12 +12,13 @@
 struct region {
 	int fd;
 	void *base;
-	size_t bytes; /* whole pages */
+	size_t bytes;     /* whole pages */
+	size_t page_size; /* bytes */
 };
 
-#define REGION_NONE                                \
-	{                                          \
-		.fd = -1, .base = NULL, .bytes = 0 \
+#define REGION_NONE                                                \
+	{                                                          \
+		.fd = -1, .base = NULL, .bytes = 0, .page_size = 0 \
 	}
 
 /*
@@ -37,6 +38,15 @@ RPMAD_MUST_USE int region_open(const char *name, size_t bytes, struct region *ou
  * return   0; negative errno with err: it is too small, it could shrink, no memory
  */
 RPMAD_MUST_USE int region_adopt(int fd, size_t bytes_min, struct region *out,
+    struct err *err);
+/*
+ * The same of the system's huge pages, of its default size: fewer entries in the tables of
+ * processor and device. They are set aside for it, so that none can be missing later.
+ *
+ * return   0; negative errno with err, whose hint says how to get them
+ * source   memfd_create(2) MFD_HUGETLB, the kernel's admin-guide/mm/hugetlbpage
+ */
+RPMAD_MUST_USE int region_open_huge(const char *name, size_t bytes, struct region *out,
     struct err *err);
 void region_close(struct region *region);
 

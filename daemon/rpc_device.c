@@ -253,7 +253,7 @@ rpc_srq_show(struct rpc_call *call, const void *params)
 	engine_stats(engine, &stats);
 	(void)rpc_reply(call,
 	    json_pack("{s:o, s:s, s:I, s:o, s:I, s:I, s:I, s:I, s:I, s:s, s:I, s:I, "
-		      "s:I, s:b, s:I, s:I, s:I, s:I, s:I, s:I}",
+		      "s:I, s:b, s:I, s:I, s:b, s:I, s:I, s:I, s:I, s:I, s:I}",
 		"device", rpc_json_text(engine_device(engine)), "state",
 		srq.is_active ? "active" : "none", "asked", (json_int_t)srq.asked,
 		"effective",
@@ -265,7 +265,9 @@ rpc_srq_show(struct rpc_call *call, const void *params)
 		srq.refill == REFILL_AUTO ? "auto" : "manual", "min_rnr_timer_us",
 		(json_int_t)srq.min_rnr_timer_us, "min_rnr_timer_code",
 		(json_int_t)srq.min_rnr_timer_code, "cq_asked",
-		(json_int_t)srq.cq_asked, "empty", (int)stats.is_empty, "posted_total",
+		(json_int_t)srq.cq_asked, "huge_pages", (int)srq.huge_pages,
+		"pool_bytes", (json_int_t)srq.pool_bytes, "page_size",
+		(json_int_t)srq.page_size, "empty", (int)stats.is_empty, "posted_total",
 		(json_int_t)stats.posted, "refills_total", (json_int_t)stats.refills,
 		"post_failures_total", (json_int_t)stats.post_failures,
 		"times_low_total", (json_int_t)stats.times_low, "times_empty_total",

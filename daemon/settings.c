@@ -25,6 +25,7 @@ struct raw {
 	struct param_list listen;
 	struct param_string device;
 	uint64_t slots, slot_size;
+	bool huge_pages;
 	unsigned int refill;
 	uint64_t target, low_watermark, min_rnr_timer_us;
 	uint64_t send_slots;
@@ -51,6 +52,8 @@ static const struct param_spec specs[] = {
 	  .doc = "how many messages the pool holds" },
 	{ .name = "pool.slot_size", .type = PARAM_UINT, .min = SLOT_ALIGN, .max = 2097152, .unit = "bytes", .def = "4096", .offset = AT(slot_size),
 	  .doc = "the longest message; a multiple of 64" },
+	{ .name = "pool.huge_pages", .type = PARAM_BOOL, .def = "false", .offset = AT(huge_pages),
+	  .doc = "take the pool's memory from the system's huge pages" },
 	{ .name = "receive.refill", .type = PARAM_ENUM, .words = refill_words, .def = "auto", .offset = AT(refill),
 	  .doc = "who posts free slots: the daemon, or recv.post alone" },
 	{ .name = "receive.target", .type = PARAM_UINT, .min = 1, .max = 65536, .unit = "slots", .offset = AT(target),
@@ -220,6 +223,7 @@ static void
 copy_plain(const struct raw *raw, struct settings *out)
 {
 	copy_text(out->device, sizeof(out->device), &raw->device);
+	out->pool_huge_pages = raw->huge_pages;
 	out->refill = (enum refill_mode)raw->refill;
 	out->min_rnr_timer_us = (uint32_t)raw->min_rnr_timer_us;
 	out->send_slots = (uint32_t)raw->send_slots;

@@ -40,6 +40,7 @@ struct settings {
 
 	uint32_t pool_slots;
 	uint32_t pool_slot_size; /* bytes */
+	bool pool_huge_pages;
 
 	enum refill_mode refill;
 	uint32_t receive_target;        /* slots; at most pool_slots */

@@ -102,10 +102,12 @@ control_to_json(const struct settings *settings)
 json_t *
 settings_to_json(const struct settings *settings)
 {
-	return json_pack("{s:o, s:s, s:{s:I, s:I}, s:o, s:{s:I}, s:o, s:o, s:{s:s}}",
-	    "listen", listen_to_json(settings), "device", settings->device, "pool",
-	    "slots", (json_int_t)settings->pool_slots, "slot_size",
-	    (json_int_t)settings->pool_slot_size, "receive", receive_to_json(settings),
+	return json_pack(
+	    "{s:o, s:s, s:{s:I, s:I, s:b}, s:o, s:{s:I}, s:o, s:o, s:{s:s}}", "listen",
+	    listen_to_json(settings), "device", settings->device, "pool", "slots",
+	    (json_int_t)settings->pool_slots, "slot_size",
+	    (json_int_t)settings->pool_slot_size, "huge_pages",
+	    (int)settings->pool_huge_pages, "receive", receive_to_json(settings),
 	    "send", "slots", (json_int_t)settings->send_slots, "connections",
 	    conns_to_json(settings), "control", control_to_json(settings), "log",
 	    "level", log_level_name(settings->log_level));

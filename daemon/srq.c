@@ -395,6 +395,9 @@ srq_get_info(const struct srq *srq, struct srq_info *out)
 	out->asked = settings->pool_slots;
 	out->effective = srq->effective;
 	out->cq_asked = settings->pool_slots + CQ_MARGIN;
+	out->huge_pages = settings->pool_huge_pages;
+	out->pool_bytes = srq->pool->bytes;
+	out->page_size = srq->pool->page_size;
 	out->target = settings->receive_target;
 	out->low_watermark = settings->receive_low_watermark;
 	out->refill = settings->refill;

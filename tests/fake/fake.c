@@ -257,6 +257,18 @@ fake_fail_nth(unsigned n, int error)
 }
 
 void
+fake_remove_nth(unsigned n)
+{
+	struct fake *fake = fake_get();
+
+	fake_lock();
+	fake->remove_n = n;
+	fake->calls = 0;
+	fake->fired = false;
+	fake_unlock();
+}
+
+void
 fake_fail_call(const char *name, unsigned n, int error)
 {
 	struct fake *fake = fake_get();
@@ -338,6 +350,10 @@ fault_due(struct fake *fake, const char *name)
 	int error = 0;
 
 	fake->calls++;
+	if (fake->remove_n && --fake->remove_n == 0) {
+		fake_device_remove(0);
+		fake->fired = true;
+	}
 	if (fake->fail_n && --fake->fail_n == 0)
 		error = fake->fail_error;
 	TAILQ_FOREACH(fault, &fake->faults, entry) {

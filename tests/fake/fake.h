@@ -156,6 +156,12 @@ const char *fake_misuse(void);
 void fake_fail_nth(unsigned n, int error);
 
 /*
+ * Pull device 0 out inside the n-th provider call from now on (1: the next), before that has
+ * done anything; 0: not any more.
+ */
+void fake_remove_nth(unsigned n);
+
+/*
  * Let the n-th call of a function from now on (1: the next; 0: every one) fail. name is
  * the public name, inline ones too: "ibv_poll_cq", "ibv_post_srq_recv". Several may be
  * set, one per name; error 0 removes it.

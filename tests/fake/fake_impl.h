@@ -43,6 +43,7 @@ struct fake {
 	TAILQ_HEAD(, fake_fault) faults;
 	unsigned fail_n;
 	int fail_error;
+	unsigned remove_n;
 	unsigned calls;
 	bool fired;
 	struct fake_tally tallies[96];

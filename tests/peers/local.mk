@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# Senders and a consumer that share no code with what they test, and the comparison of what was sent with what arrived. The third one,
+# Senders and consumers that share no code with what they test, and the comparison of what was sent with what arrived. The third one,
 # on Debian's librpma, is built by build.sh where the tests need it.
-noinst_PROGRAMS += %D%/cm_send %D%/consume %D%/crowd %D%/knock %D%/rkey_owner %D%/rkey_probe \
-  %D%/verify
+noinst_PROGRAMS += %D%/cm_send %D%/consume %D%/crowd %D%/echo %D%/knock %D%/ping %D%/rkey_owner \
+  %D%/rkey_probe %D%/verify
 
 %C%_cm_send_SOURCES = %D%/cm_send.c \
   %D%/message.c %D%/message.h \
@@ -14,6 +14,14 @@ noinst_PROGRAMS += %D%/cm_send %D%/consume %D%/crowd %D%/knock %D%/rkey_owner %D
 %C%_consume_SOURCES = %D%/consume.c
 %C%_consume_CFLAGS = $(AM_CFLAGS) $(JANSSON_CFLAGS)
 %C%_consume_LDADD = $(JANSSON_LIBS)
+
+%C%_echo_SOURCES = %D%/echo.c
+%C%_echo_CFLAGS = $(AM_CFLAGS) $(JANSSON_CFLAGS)
+%C%_echo_LDADD = $(JANSSON_LIBS)
+
+%C%_ping_SOURCES = %D%/ping.c
+%C%_ping_CFLAGS = $(AM_CFLAGS) $(VERBS_CFLAGS) $(RDMACM_CFLAGS)
+%C%_ping_LDADD = $(RDMACM_LIBS) $(VERBS_LIBS)
 
 %C%_verify_SOURCES = %D%/verify.c %D%/message.h %D%/options.h %D%/sha256.c %D%/sha256.h
 %C%_verify_CFLAGS = $(AM_CFLAGS) $(JANSSON_CFLAGS)

@@ -38,6 +38,9 @@ START_TEST(test_start_fills_the_queue)
 	ck_assert_uint_eq(info.asked, 32);
 	ck_assert_uint_ge(info.effective, 32);
 	ck_assert_uint_eq(info.min_rnr_timer_code, 12);
+	ck_assert_uint_eq(info.pool_bytes, 4096);
+	ck_assert_uint_eq(info.page_size, 4096);
+	ck_assert(!info.huge_pages);
 	rig_end(&rig);
 }
 END_TEST

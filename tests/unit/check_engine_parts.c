@@ -3,19 +3,13 @@
  */
 #include <config.h>
 
-#include <errno.h>
-#include <fcntl.h>
 #include <infiniband/verbs.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/mman.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #include "daemon/announce.h"
 #include "daemon/conn.h"
 #include "daemon/named_count.h"
-#include "daemon/region.h"
 #include "daemon/rpma_err.h"
 #include "tests/unit/harness.h"
 
@@ -151,28 +145,6 @@ START_TEST(test_status_names)
 }
 END_TEST
 
-START_TEST(test_region)
-{
-	struct region region = REGION_NONE;
-	struct stat st;
-	struct err err;
-	char byte = 1;
-
-	ck_assert_int_eq(region_open("test", 5000, &region, &err), 0);
-	ck_assert_uint_eq(region.bytes, 8192);
-	ck_assert_int_eq(fstat(region.fd, &st), 0);
-	ck_assert_uint_eq(st.st_mode & 07777, 0600);
-	ck_assert_int_eq(fcntl(region.fd, F_GETFD), FD_CLOEXEC);
-	ck_assert_int_eq(fcntl(region.fd, F_GET_SEALS),
-	    F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL);
-	ck_assert_int_ne(ftruncate(region.fd, 4096), 0);
-	memcpy((char *)region.base + 8191, &byte, 1);
-	region_close(&region);
-	ck_assert_int_eq(region.fd, -1);
-	region_close(&region);
-}
-END_TEST
-
 int
 main(void)
 {
@@ -185,7 +157,6 @@ main(void)
 	tcase_add_test(tc, test_named_counts);
 	tcase_add_test(tc, test_rnr_timer);
 	tcase_add_test(tc, test_status_names);
-	tcase_add_test(tc, test_region);
 	suite_add_tcase(suite, tc);
 	return harness_run(suite);
 }

@@ -134,12 +134,14 @@ START_TEST(test_srq)
 	const char *shape =
 	    "device:S state:s asked:i effective:I posted:i free:i total:i "
 	    "target:i low_watermark:i refill:s min_rnr_timer_us:i "
-	    "min_rnr_timer_code:i cq_asked:i empty:b " SRQ_TOTALS;
+	    "min_rnr_timer_code:i cq_asked:i huge_pages:b pool_bytes:i page_size:i empty:b " SRQ_TOTALS;
 	json_t *result = crig_call(&a, "srq.show", NULL);
 
 	check_shape(result, shape);
 	ck_assert_str_eq(crig_text(result, "state"), "active");
 	ck_assert_int_eq(crig_integer(result, "effective"), 17);
+	ck_assert(json_is_true(json_object_get(result, "huge_pages")));
+	ck_assert_int_eq(crig_integer(result, "page_size"), 2097152);
 	json_decref(result);
 	rig.engine->device = "";
 	result = crig_call(&a, "srq.show", NULL);

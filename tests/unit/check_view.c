@@ -73,11 +73,11 @@ static const struct fixture fixtures[] = {
 	  "'cm':{'conns':1,'rejected':[],'closes':[{'reason':'peer','count':1}]},'memory':{'memlock_limit_bytes':null}}" },
 	{ "srq_active", view_srq,
 	  "{'device':'rxe0','state':'active','asked':512,'effective':511,'posted':500,'free':12,'total':516,'target':256,'low_watermark':64,"
-	  "'refill':'auto','min_rnr_timer_us':640,'min_rnr_timer_code':12,'cq_asked':516,'empty':true,'posted_total':1000,'refills_total':20,"
+	  "'refill':'auto','min_rnr_timer_us':640,'min_rnr_timer_code':12,'cq_asked':516,'huge_pages':true,'pool_bytes':4194304,'page_size':2097152,'empty':true,'posted_total':1000,'refills_total':20,"
 	  "'post_failures_total':0,'times_low_total':3,'times_empty_total':2,'empty_ns_total':3200000000}" },
 	{ "srq_none", view_srq,
 	  "{'device':null,'state':'none','asked':512,'effective':null,'posted':0,'free':516,'total':516,'target':256,'low_watermark':64,"
-	  "'refill':'manual','min_rnr_timer_us':640,'min_rnr_timer_code':12,'cq_asked':516,'empty':true,'posted_total':0,'refills_total':0,"
+	  "'refill':'manual','min_rnr_timer_us':640,'min_rnr_timer_code':12,'cq_asked':516,'huge_pages':false,'pool_bytes':2113536,'page_size':4096,'empty':true,'posted_total':0,'refills_total':0,"
 	  "'post_failures_total':0,'times_low_total':0,'times_empty_total':0,'empty_ns_total':0}" },
 	{ "posted", view_posted, "{'accepted':4,'posted':504,'free':8}" },
 	{ "posted_one", view_posted, "{'accepted':1,'posted':1,'free':0}" },

@@ -1,0 +1,186 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Sealed memory, of ordinary and of huge pages. The calls that make it are wrapped at link
+ * time, so that a system that has no huge page to give is there on every machine.
+ */
+#include <config.h>
+
+#include "daemon/region.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdbool.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "tests/unit/harness.h"
+
+#define HUGE_PAGE 2097152u
+
+/* What the system is to be like, and what it was asked. */
+static struct {
+	unsigned int flags; /* of the newest memfd */
+	int memfd_errno;    /* 0: it can be made */
+	int mmap_errno;     /* 0: it can be mapped */
+	int fd;             /* the newest */
+} host;
+
+int __real_memfd_create(const char *name, unsigned int flags);
+int __wrap_memfd_create(const char *name, unsigned int flags);
+int __real_fstat(int fd, struct stat *st);
+int __wrap_fstat(int fd, struct stat *st);
+void *__real_mmap(void *addr, size_t len, int prot, int flags, int fd, off_t offset);
+void *__wrap_mmap(void *addr, size_t len, int prot, int flags, int fd, off_t offset);
+
+int
+__wrap_memfd_create(const char *name, unsigned int flags)
+{
+	host.flags = flags;
+	if (host.memfd_errno != 0) {
+		errno = host.memfd_errno;
+		return -1;
+	}
+	host.fd = __real_memfd_create(name, flags & ~MFD_HUGETLB);
+	return host.fd;
+}
+
+/* Of a file of huge pages the block size is theirs. */
+int
+__wrap_fstat(int fd, struct stat *st)
+{
+	int rc = __real_fstat(fd, st);
+
+	if (rc == 0 && fd == host.fd && (host.flags & MFD_HUGETLB))
+		st->st_blksize = HUGE_PAGE;
+	return rc;
+}
+
+void *
+__wrap_mmap(void *addr, size_t len, int prot, int flags, int fd, off_t offset)
+{
+	if (host.mmap_errno != 0 && fd >= 0) {
+		errno = host.mmap_errno;
+		return MAP_FAILED;
+	}
+	return __real_mmap(addr, len, prot, flags, fd, offset);
+}
+
+static void
+set_up(void)
+{
+	memset(&host, 0, sizeof(host));
+	host.fd = -1;
+}
+
+/* What is true of both kinds. */
+static void
+check_region(struct region *region, size_t bytes)
+{
+	struct stat st;
+
+	ck_assert_uint_eq(region->bytes, bytes);
+	ck_assert_int_eq(fstat(region->fd, &st), 0);
+	ck_assert_uint_eq(st.st_mode & 07777, 0600);
+	ck_assert_int_eq(st.st_size, (off_t)bytes);
+	ck_assert_int_eq(fcntl(region->fd, F_GETFD), FD_CLOEXEC);
+	ck_assert_int_eq(fcntl(region->fd, F_GET_SEALS),
+	    F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL);
+	ck_assert_int_ne(ftruncate(region->fd, 4096), 0);
+	((char *)region->base)[bytes - 1] = 1;
+	region_close(region);
+	ck_assert_int_eq(region->fd, -1);
+	region_close(region);
+}
+
+START_TEST(test_ordinary)
+{
+	struct region region = REGION_NONE;
+	struct err err;
+
+	ck_assert_int_eq(region_open("test", 5000, &region, &err), 0);
+	ck_assert_uint_eq(host.flags, MFD_CLOEXEC | MFD_ALLOW_SEALING);
+	ck_assert_uint_eq(region.page_size, 4096);
+	check_region(&region, 8192);
+}
+END_TEST
+
+/* Whole huge pages, however little is wanted. */
+START_TEST(test_huge)
+{
+	struct region region = REGION_NONE;
+	struct err err;
+
+	ck_assert_int_eq(region_open_huge("test", 2 * HUGE_PAGE + 1, &region, &err), 0);
+	ck_assert_uint_eq(host.flags, MFD_CLOEXEC | MFD_ALLOW_SEALING | MFD_HUGETLB);
+	ck_assert_uint_eq(region.page_size, HUGE_PAGE);
+	check_region(&region, (size_t)3 * HUGE_PAGE);
+}
+END_TEST
+
+/* Which and how many, and what to do. */
+START_TEST(test_too_few_huge_pages)
+{
+	struct region region = REGION_NONE;
+	struct err err;
+
+	host.mmap_errno = ENOMEM;
+	ck_assert_int_lt(region_open_huge("test", 2 * HUGE_PAGE + 1, &region, &err), 0);
+	ck_assert_int_eq(err.code, ERR_LIMIT);
+	ck_assert_ptr_nonnull(strstr(err.text, "needs 3 huge pages of 2048 KiB"));
+	ck_assert_ptr_nonnull(strstr(err.text, "free"));
+	ck_assert_ptr_nonnull(strstr(err.hint, "vm.nr_hugepages"));
+	ck_assert_ptr_nonnull(strstr(err.hint, "pool.huge_pages"));
+	ck_assert_int_eq(region.fd, -1);
+	/* Nothing stays behind. */
+	ck_assert_int_eq(fcntl(host.fd, F_GETFD), -1);
+}
+END_TEST
+
+START_TEST(test_no_huge_pages)
+{
+	struct region region = REGION_NONE;
+	struct err err;
+
+	host.memfd_errno = EINVAL;
+	ck_assert_int_lt(region_open_huge("test", 1, &region, &err), 0);
+	ck_assert_int_eq(err.code, ERR_LIMIT);
+	ck_assert_ptr_nonnull(strstr(err.text, "no huge pages"));
+	ck_assert_ptr_nonnull(strstr(err.hint, "pool.huge_pages"));
+	ck_assert_int_eq(region.fd, -1);
+}
+END_TEST
+
+/* A failure of another kind is not taken for theirs. */
+START_TEST(test_other_failure)
+{
+	struct region region = REGION_NONE;
+	struct err err;
+
+	host.mmap_errno = _i ? ENOMEM : EPERM;
+	if (_i)
+		ck_assert_int_lt(region_open("test", 1, &region, &err), 0);
+	else
+		ck_assert_int_lt(region_open_huge("test", 1, &region, &err), 0);
+	ck_assert_int_eq(err.code, ERR_INTERNAL_ERROR);
+	ck_assert_int_eq(err.errnum, host.mmap_errno);
+	ck_assert_int_eq(region.fd, -1);
+}
+END_TEST
+
+int
+main(void)
+{
+	Suite *suite = suite_create("region");
+	TCase *tc = tcase_create("region");
+
+	tcase_add_checked_fixture(tc, set_up, NULL);
+	tcase_add_test(tc, test_ordinary);
+	tcase_add_test(tc, test_huge);
+	tcase_add_test(tc, test_too_few_huge_pages);
+	tcase_add_test(tc, test_no_huge_pages);
+	tcase_add_loop_test(tc, test_other_failure, 0, 2);
+	suite_add_tcase(suite, tc);
+	return harness_run(suite);
+}
