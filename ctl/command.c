@@ -32,18 +32,27 @@ const struct command commands[] = {
 	  .example = "rpmactl metrics >rpmad.prom",
 	  .note = "With --http one request is read from standard input and answered, as a service of\n"
 		  "systemd with Accept=yes does it; see rpmad-metrics.socket in rpmad(8)." },
+	{ .name = "wait", .usage = "EXPR", .method = METHOD_STATS_GET, WORDS(1, 1), .run = run_wait,
+	  .help = "wait until a number of stats is as it should be",
+	  .example = "rpmactl wait 'slots.ready>=10' -t 30",
+	  .note = "EXPR is a name, one of >= <= != == > <, and a whole number; rpmactl stats lists the\n"
+		  "names. -t is how long it may take; after that the exit status is 4." },
 	{ .name = "post", .usage = "[-n N | --slot N [--len BYTES] [--context TEXT]]", .method = METHOD_RECV_POST, .view = view_posted,
 	  .help = "give receive slots to the shared receive queue",
 	  .example = "rpmactl post -n 64",
 	  .note = "Without options one free slot is posted." },
-	{ .name = "poll", .usage = "[-n N] [-w S] [--follow] [--raw [--length-prefix]] [--encoding base64|text|none] [--no-ack --lease S]",
-	  .method = METHOD_RECV_POLL, HIDDEN("ack", "ack_tokens"), .own = &run_poll_options, .run = run_poll,
+	{ .name = "poll", .usage = "[-n N] [-w S] [--follow] [--raw [--length-prefix]] [--encoding base64|text|none] [--no-ack --lease S] "
+	  "[--exec [--jobs N] [--job-timeout S] [--dead-letter DIR [--retries N]] [--retry-delay S] -- COMMAND ARGUMENT...]",
+	  .method = METHOD_RECV_POLL, WORDS(0, COMMAND_WORDS_ANY), HIDDEN("ack", "ack_tokens"), .own = &run_poll_options, .run = run_poll,
 	  .exits = 1u << EXIT_STATUS_NOTHING,
 	  .help = "take the messages that have arrived",
 	  .example = "rpmactl poll --follow --json | jq -r .peer",
 	  .note = "A message is acknowledged after it was written to standard output; one that could not\n"
 		  "be written stays in the daemon. Data is asked for as text, unless --json, --raw or\n"
-		  "--encoding is given. With --follow, -n ends the command after N messages." },
+		  "--encoding is given. With --follow, -n ends the command after N messages.\n\n"
+		  "--exec acknowledges a message when its command ends with status 0. The message is in\n"
+		  "its environment as RPMA_CONN, RPMA_PEER, RPMA_LEN, RPMA_SEQ, RPMA_IMM, RPMA_CONTEXT and\n"
+		  "RPMA_DELIVERIES. SIGTERM lets running commands end, a second one ends them." },
 	{ .name = "ack", .usage = "TOKEN...", .method = METHOD_RECV_ACK, .word_param = "tokens", WORDS(1, COMMAND_WORDS_ANY), .view = view_acked,
 	  .help = "acknowledge messages: their slots become free",
 	  .example = "rpmactl ack 0123456789abcdef.7.1" },

@@ -13,6 +13,7 @@
 #include "ctl/field.h"
 #include "ctl/format.h"
 #include "ctl/must.h"
+#include "ctl/numbers.h"
 #include "ctl/out.h"
 #include "ctl/view.h"
 
@@ -104,98 +105,56 @@ view_methods(struct out *out, const struct json_t *result)
 	columns_free(columns);
 }
 
-static void add_numbers(struct columns *record, const char *prefix, json_t *object);
+/* Numbers on their way into a record. */
+struct numbers {
+	struct columns *record;
+	size_t prefix_len; /* of the histogram that is being shown, up to the bound */
+	char prefix[64];
+	json_int_t shown; /* the last bucket of it that was */
+};
 
-/* Buckets of a histogram, [{"le": 64, "count": 3}]: those that add to the ones before. */
-static void
-add_buckets(struct columns *record, const char *prefix, const json_t *list)
+/* Whether a bucket of a histogram adds nothing to the one before it. */
+static bool
+is_idle_bucket(struct numbers *numbers, const char *name, const json_t *value)
 {
-	struct buf name = { 0 };
-	long long before = 0;
-	const json_t *item;
-	size_t i;
+	const char *bound = strstr(name, ".buckets.le_");
+	size_t len;
 
-	json_array_foreach(list, i, item) {
-		if (field_number(item, "count") == before)
-			continue;
-		before = field_number(item, "count");
-		buf_clear(&name);
-		buf_printf(&name, "%s.le_%lld", prefix, field_number(item, "le"));
-		columns_text(record, buf_text(&name));
-		field_cell(record, item, "count");
+	if (!bound)
+		return false;
+	len = (size_t)(bound - name);
+	if (len >= sizeof(numbers->prefix))
+		return false;
+	if (len != numbers->prefix_len || memcmp(name, numbers->prefix, len) != 0) {
+		memcpy(numbers->prefix, name, len);
+		numbers->prefix_len = len;
+		numbers->shown = 0;
 	}
-	buf_free(&name);
-}
-
-/* A list of named counts, [{"reason": "peer", "count": 3}], by those names; of other
- * objects, by the names in them and their number. */
-static void
-add_list(struct columns *record, const char *prefix, const json_t *list)
-{
-	json_t *item, *member;
-	const char *key;
-	struct buf name = { 0 };
-	size_t i;
-
-	json_array_foreach(list, i, item) {
-		buf_clear(&name);
-		buf_puts(&name, prefix);
-		json_object_foreach(item, key, member)
-			if (json_is_string(member) && strcmp(key, "state") != 0 &&
-			    strcmp(key, "rate") != 0)
-				buf_printf(&name, ".%s", json_string_value(member));
-		if (field_is_set(item, "port"))
-			buf_printf(&name, ".%lld", field_number(item, "port"));
-		if (!field_is_set(item, "count")) {
-			add_numbers(record, buf_text(&name), item);
-			continue;
-		}
-		columns_text(record, buf_text(&name));
-		field_cell(record, item, "count");
-	}
-	buf_free(&name);
+	if (json_integer_value(value) == numbers->shown)
+		return true;
+	numbers->shown = json_integer_value(value);
+	return false;
 }
 
 static void
-add_member(struct columns *record, const char *prefix, const json_t *object,
-    const char *key)
+add_number(void *arg, const char *name, const json_t *value)
 {
-	json_t *value = json_object_get(object, key);
-	struct buf name = { 0 };
+	struct numbers *numbers = arg;
 
-	buf_printf(&name, "%s%s%s", prefix, *prefix != '\0' ? "." : "", key);
-	if (json_is_object(value)) {
-		add_numbers(record, buf_text(&name), value);
-	} else if (json_is_array(value)) {
-		if (strcmp(key, "buckets") == 0)
-			add_buckets(record, prefix, value);
-		else
-			add_list(record, buf_text(&name), value);
-	} else {
-		columns_text(record, buf_text(&name));
-		field_cell(record, object, key);
-	}
-	buf_free(&name);
-}
-
-static void
-add_numbers(struct columns *record, const char *prefix, json_t *object)
-{
-	json_t *value;
-	const char *key;
-
-	json_object_foreach(object, key, value)
-		add_member(record, prefix, object, key);
+	if (is_idle_bucket(numbers, name, value))
+		return;
+	columns_text(numbers->record, name);
+	field_value(numbers->record, value);
 }
 
 void
 view_numbers(struct out *out, const struct json_t *result)
 {
-	struct columns *record = record_new();
-	json_t *copy = must(json_deep_copy(result));
+	struct numbers numbers = { .record = record_new() };
+	json_t *copy = must(json_deep_copy(result)); /* only for its constness */
 
-	add_numbers(record, "", copy);
-	record_print(record, out);
+	numbers_each(copy, add_number, &numbers);
+	record_print(numbers.record, out);
 	json_decref(copy);
 }
 
