@@ -62,6 +62,8 @@ const struct metric metrics[] = {
 	{ "control.request_errors_total", "rpmad_control_request_errors_total", METRIC_COUNTER, .help = "Requests answered with an error." },
 	{ "control.parse_errors_total", "rpmad_control_parse_errors_total", METRIC_COUNTER, .help = "Lines that held no request." },
 	{ "control.notifications_refused_total", "rpmad_control_notifications_refused_total", METRIC_COUNTER, .help = "Notifications of methods that need an answer." },
+	{ "control.subscribers", "rpmad_control_subscribers", METRIC_GAUGE, .help = "Clients that are told of events." },
+	{ "control.events_missed_total", "rpmad_control_events_missed_total", METRIC_COUNTER, .help = "Events that subscribers were not told of." },
 	{ "loop.turns_total", "rpmad_loop_turns_total", METRIC_COUNTER, .help = "Turns of the event loop." },
 	{ "loop.stalls_total", "rpmad_loop_stalls_total", METRIC_COUNTER, .help = "Turns of more than 10 ms." },
 	{ "loop.turn_ns", "rpmad_loop_turn_seconds", METRIC_HISTOGRAM, .unit = METRIC_NS, .help = "How long the turns served." },

@@ -331,6 +331,8 @@ END
 	call stats.get
 	call stats.metrics
 	call event.get
+	call event.subscribe
+	call event.unsubscribe
 	call listener.add '{"addr": "127.0.0.1", "port": 0}'
 	call listener.remove "{\"listener\": $(value listener)}"
 	call daemon.stop
