@@ -33,6 +33,8 @@ const struct metric metrics[] = {
 	{ "recv.errors[].count", "rpmad_recv_errors_total", METRIC_COUNTER, .labels = { "status" }, .help = "Receives that failed, by completion status." },
 	{ "recv.dropped_total", "rpmad_recv_dropped_total", METRIC_COUNTER, .help = "Completions that name no posted slot, or say more than it holds." },
 	{ "recv.ledger_faults_total", "rpmad_recv_ledger_faults_total", METRIC_COUNTER, .help = "Seconds in which counts and records of the ledger disagreed." },
+	{ "recv.restored_total", "rpmad_recv_restored_total", METRIC_COUNTER, .help = "Messages that were there at the start, from before it." },
+	{ "recv.maybe_lost_total", "rpmad_recv_maybe_lost_total", METRIC_COUNTER, .help = "Receives that were posted when the daemon crashed before this start." },
 	{ "send.slots.free", "rpmad_send_slots_free", METRIC_GAUGE, .help = "Send slots that are free." },
 	{ "send.slots.total", "rpmad_send_slots", METRIC_GAUGE, .help = "Send slots." },
 	{ "send.messages_total", "rpmad_send_messages_total", METRIC_COUNTER, .help = "Messages sent." },

@@ -10,7 +10,7 @@ port=$(ctl a listeners --json | first port)
 
 ctl a status >"$dir/status"
 golden cli_status_start "$dir/status"
-ctl a srq | sed '/^times/d; /^state/d' >"$dir/srq"
+ctl a srq | sed '/^times/d; /^state/d; /^pool/d' >"$dir/srq"
 golden cli_srq "$dir/srq"
 
 exits 'nothing is there' 12 ctl a poll

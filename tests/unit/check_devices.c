@@ -9,8 +9,8 @@
 #include <unistd.h>
 
 #include "daemon/devices.h"
-#include "daemon/ports.h"
 #include "daemon/devnode.h"
+#include "daemon/ports.h"
 #include "tests/unit/harness.h"
 
 #define ZERO "0000:0000:0000:0000:0000:0000:0000:0000"
