@@ -99,7 +99,8 @@ view_conn(struct out *out, const struct json_t *result)
 	    field_number(result, "messages"), field_number(result, "bytes"));
 	columns_text(record, "last received");
 	add_last_recv(record, result);
-	record_field(record, "slots held", result, "held");
+	record_printf(record, "slots held", "%lld now, %lld at most",
+	    field_number(result, "held"), field_number(result, "held_max"));
 	record_printf(record, "sent", "%lld messages, %lld bytes",
 	    field_number(result, "sent_messages"), field_number(result, "sent_bytes"));
 	record_field(record, "peer's slot size", result, "peer_slot_size");

@@ -45,7 +45,8 @@ conns_message(struct conns *conns, struct ledger_arrival *arrival, uint64_t now_
 	arrival->peer = conn->info.peer;
 	conn->info.messages++;
 	conn->info.bytes += arrival->len;
-	conn->info.held++;
+	if (++conn->info.held > conn->info.held_max)
+		conn->info.held_max = conn->info.held;
 	conn->info.last_recv_ns = now_ns;
 	if (conn->info.state == CONN_DRAINING)
 		conns->late++;

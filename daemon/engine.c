@@ -308,6 +308,12 @@ make_parts(struct engine *engine, struct store *store, struct err *err)
 	if (rc != 0)
 		return rc;
 	engine->ledger = engine->pool.ledger;
+	engine->leased_ns = calloc(engine->settings->pool_slots, sizeof(uint64_t));
+	if (!engine->leased_ns)
+		return err_set(err, ERR_INTERNAL_ERROR, ENOMEM,
+		    "engine: out of memory");
+	engine->size_bytes.scale = &histogram_bytes;
+	engine->queue_ns.scale = engine->hold_ns.scale = &histogram_ns;
 	rc = srq_new(engine->ledger, &engine->pool.memory, engine->settings,
 	    &engine->srq);
 	if (rc == 0)
@@ -406,6 +412,7 @@ engine_free(struct engine *engine)
 		conns_fini(&engine->conns);
 	sender_free(engine->sender);
 	srq_free(engine->srq);
+	free(engine->leased_ns);
 	pool_close(&engine->pool);
 	free(engine);
 }

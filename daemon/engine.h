@@ -15,6 +15,7 @@
 #include "daemon/ledger.h"
 #include "daemon/settings.h"
 #include "lib/core/err.h"
+#include "lib/core/histogram.h"
 
 struct engine;
 struct loop;
@@ -147,6 +148,7 @@ struct conn_info {
 	uint64_t sent_messages;
 	uint64_t sent_bytes;
 	uint32_t held;           /* slots of its messages, ready or leased */
+	uint32_t held_max;       /* the most that these ever were */
 	uint64_t last_recv_ns;   /* monotonic; 0: never */
 	uint32_t peer_slot_size; /* bytes; 0: unknown */
 	uint64_t errors;
@@ -203,6 +205,9 @@ struct engine_stats {
 	uint64_t flushed, late, dropped, ledger_faults;
 	uint64_t restored, maybe_lost; /* at the start */
 	bool is_kept;                  /* a restart loses nothing */
+	struct histogram size_bytes;   /* of messages */
+	struct histogram queue_ns; /* from a message's arrival to its first delivery */
+	struct histogram hold_ns;  /* from its last delivery to its acknowledgement */
 	struct engine_named_count recv_errors[ENGINE_NAMED_MAX];
 	size_t recv_error_count;
 	/* send */

@@ -72,6 +72,9 @@ struct engine {
 	uint64_t messages, bytes, imms, polled, redelivered, acked, nacked, expired;
 	uint64_t auto_acked, flushed, dropped, unknown_events, ledger_faults;
 	struct named_counts recv_errors;
+	struct histogram size_bytes, queue_ns, hold_ns;
+	uint64_t *
+	    leased_ns; /* of each slot: when its message was delivered last; 0: never */
 };
 
 /* A completion of the receive queue; arg is the engine. */

@@ -44,6 +44,7 @@ on_message(struct engine *engine, uint32_t slot, const struct ibv_wc *wc)
 	engine->messages++;
 	engine->bytes += arrival.len;
 	engine->imms += arrival.has_imm;
+	histogram_add(&engine->size_bytes, arrival.len);
 	engine->wants_ready = true;
 }
 
@@ -124,14 +125,22 @@ bool
 engine_lease(struct engine *engine, struct ledger_owner *owner, uint64_t lease_ms,
     struct ledger_message *out)
 {
+	const uint64_t now_ns = loop_now_ns(), wall_ns = loop_wall_ns();
 	bool is_timed = lease_ms != PARAM_UNSET;
-	uint64_t deadline_ns = is_timed ? loop_now_ns() + lease_ms * 1000000 : 0;
+	uint64_t deadline_ns = is_timed ? now_ns + lease_ms * 1000000 : 0;
 
 	if (!ledger_lease(engine->ledger, is_timed ? NULL : owner, deadline_ns, out))
 		return false;
 	engine->polled++;
+	engine->leased_ns[out->slot] = now_ns;
+	/* The wall clock, which a message keeps over a restart, may have been set back. */
 	if (out->deliveries > 1)
 		engine->redelivered++;
+	else
+		histogram_add(&engine->queue_ns,
+		    wall_ns > out->arrival.received_ns
+			? wall_ns - out->arrival.received_ns
+			: 0);
 	/* The end of the lease may be nearer than the next tick. */
 	if (is_timed)
 		engine_kick(engine);
@@ -151,6 +160,11 @@ consume(struct engine *engine, uint32_t slot, uint32_t generation)
 	enum ledger_result result = ledger_ack(engine->ledger, slot, generation, &conn);
 
 	if (result == LEDGER_DONE) {
+		/* One of an earlier life of the daemon was not delivered in this one. */
+		if (engine->leased_ns[slot] != 0)
+			histogram_add(&engine->hold_ns,
+			    loop_now_ns() - engine->leased_ns[slot]);
+		engine->leased_ns[slot] = 0;
 		conns_released(&engine->conns, conn);
 		engine_slots_freed(engine);
 	}

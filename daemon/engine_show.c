@@ -74,6 +74,9 @@ engine_stats(const struct engine *engine, struct engine_stats *out)
 	out->restored = engine->pool.restored;
 	out->maybe_lost = engine->pool.maybe_lost;
 	out->is_kept = engine->pool.is_kept;
+	out->size_bytes = engine->size_bytes;
+	out->queue_ns = engine->queue_ns;
+	out->hold_ns = engine->hold_ns;
 	memcpy(out->recv_errors, engine->recv_errors.list, sizeof(out->recv_errors));
 	out->recv_error_count = engine->recv_errors.count;
 	out->cq_size = info.cq_asked;

@@ -25,7 +25,7 @@ conn_to_json(const struct conn_info *info)
 	if (info->closed_ns)
 		rpc_json_time(info->closed_ns, closed);
 	return json_pack("{s:I, s:s, s:s, s:o, s:o, s:o, s:o, s:s, s:I, s:I, s:I, s:I, "
-			 "s:I, s:o, s:o, s:o, s:o, s:I}",
+			 "s:I, s:I, s:o, s:o, s:o, s:o, s:I}",
 	    "conn", (json_int_t)info->id, "state", conn_state_name(info->state),
 	    "direction", info->is_outgoing ? "out" : "in", "peer",
 	    rpc_json_addr(&info->peer), "local", rpc_json_addr(&info->local), "qp_num",
@@ -33,8 +33,8 @@ conn_to_json(const struct conn_info *info)
 	    rpc_json_positive(info->listener), "since", since, "messages",
 	    (json_int_t)info->messages, "bytes", (json_int_t)info->bytes,
 	    "sent_messages", (json_int_t)info->sent_messages, "sent_bytes",
-	    (json_int_t)info->sent_bytes, "held", (json_int_t)info->held,
-	    "last_recv_age_ms", age, "peer_slot_size",
+	    (json_int_t)info->sent_bytes, "held", (json_int_t)info->held, "held_max",
+	    (json_int_t)info->held_max, "last_recv_age_ms", age, "peer_slot_size",
 	    rpc_json_positive(info->peer_slot_size), "reason",
 	    rpc_json_text(info->reason), "closed_at", rpc_json_text(closed), "errors",
 	    (json_int_t)info->errors);

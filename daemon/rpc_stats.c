@@ -49,7 +49,7 @@ static json_t *
 recv_stats(const struct engine_stats *stats)
 {
 	return json_pack("{s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:o, "
-			 "s:I, s:I, s:I, s:I}",
+			 "s:I, s:I, s:I, s:I, s:o, s:o, s:o}",
 	    "messages_total", (json_int_t)stats->messages, "bytes_total",
 	    (json_int_t)stats->bytes, "imm_total", (json_int_t)stats->imms,
 	    "polled_total", (json_int_t)stats->polled, "redelivered_total",
@@ -62,7 +62,10 @@ recv_stats(const struct engine_stats *stats)
 	    "dropped_total", (json_int_t)stats->dropped, "ledger_faults_total",
 	    (json_int_t)stats->ledger_faults, "restored_total",
 	    (json_int_t)stats->restored, "maybe_lost_total",
-	    (json_int_t)stats->maybe_lost);
+	    (json_int_t)stats->maybe_lost, "size_bytes",
+	    rpc_json_histogram(&stats->size_bytes), "queue_ns",
+	    rpc_json_histogram(&stats->queue_ns), "hold_ns",
+	    rpc_json_histogram(&stats->hold_ns));
 }
 
 static json_t *

@@ -81,6 +81,53 @@ START_TEST(test_receive_poll_ack)
 	ck_assert_uint_eq(rig_stats(&rig).acked, 3);
 	ck_assert_uint_eq(rig_conn(&rig, 1).messages, 3);
 	ck_assert_uint_eq(rig_conn(&rig, 1).held, 0);
+	ck_assert_uint_eq(rig_conn(&rig, 1).held_max, 3);
+	rig_end(&rig);
+}
+END_TEST
+
+/* What was seen from outside bounds what the histograms say: sizes, time in the queue, and
+ * how long a message was held, which begins anew with each delivery. */
+START_TEST(test_histograms)
+{
+	char token[LEDGER_TOKEN_MAX];
+	struct ledger_message message;
+	struct engine_stats stats;
+	struct fake_peer *peer;
+	uint64_t sent_ns, there_ns, polled_ns, again_ns, acked_ns;
+
+	ck_assert_int_eq(rig_start(&rig), 0);
+	peer = rig_peer(&rig);
+	stats = rig_stats(&rig);
+	ck_assert_uint_eq(stats.size_bytes.count + stats.queue_ns.count, 0);
+	sent_ns = loop_now_ns();
+	ck_assert_int_ge(rig_send(peer, "hello"), 0);
+	rig_settle(&rig);
+	there_ns = loop_now_ns();
+	rig_turn_ms(&rig, 30);
+	polled_ns = loop_now_ns();
+	message = rig_expect(&rig, "hello");
+	rig_turn_ms(&rig, 30);
+	ledger_token_format(engine_ledger(rig.engine), message.slot, message.generation,
+	    token);
+	ck_assert_int_eq(engine_nack(rig.engine, token), LEDGER_DONE);
+	again_ns = loop_now_ns();
+	message = rig_expect(&rig, "hello");
+	ck_assert_uint_eq(message.deliveries, 2);
+	rig_turn_ms(&rig, 30);
+	acked_ns = loop_now_ns();
+	rig_ack(&rig, &message);
+	stats = rig_stats(&rig);
+	ck_assert_uint_eq(stats.size_bytes.count, 1);
+	ck_assert_uint_eq(stats.size_bytes.sum, 5);
+	ck_assert_uint_eq(stats.queue_ns.count, 1);
+	/* The wall clock may be a little slower or faster. */
+	ck_assert_uint_ge(stats.queue_ns.sum, (polled_ns - there_ns) / 2);
+	ck_assert_uint_le(stats.queue_ns.sum, again_ns - sent_ns);
+	ck_assert_uint_eq(stats.hold_ns.count, 1);
+	ck_assert_uint_ge(stats.hold_ns.sum, 20000000);
+	ck_assert_uint_le(stats.hold_ns.sum, loop_now_ns() - again_ns);
+	ck_assert_uint_lt(again_ns, acked_ns);
 	rig_end(&rig);
 }
 END_TEST
@@ -391,6 +438,7 @@ main(void)
 	tcase_add_checked_fixture(tc, set_up, NULL);
 	tcase_add_test(tc, test_start_fills_the_queue);
 	tcase_add_test(tc, test_receive_poll_ack);
+	tcase_add_test(tc, test_histograms);
 	tcase_add_test(tc, test_accept_announces_the_slot_size);
 	tcase_add_test(tc, test_announce_can_be_switched_off);
 	tcase_add_test(tc, test_rnr_timer_is_set);

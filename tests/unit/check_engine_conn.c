@@ -328,6 +328,7 @@ START_TEST(test_quota)
 		rig_settle(&rig);
 	}
 	ck_assert_uint_eq(rig_conn(&rig, 1).held, 20);
+	ck_assert_uint_eq(rig_conn(&rig, 1).held_max, 20);
 	ck_assert_int_eq(rig_conn(&rig, 1).state, CONN_ESTABLISHED);
 	(void)rig_peer(&rig);
 	for (i = 0; i < 12; i++) {

@@ -64,9 +64,9 @@ check_shape(const json_t *object, const char *shape)
 	ck_assert_uint_eq(json_object_size(object), n);
 }
 
-#define CONN_SHAPE                                                                   \
-	"conn:i state:s direction:s peer:s local:s qp_num:I listener:I since:s "     \
-	"messages:i bytes:i sent_messages:i sent_bytes:i held:i last_recv_age_ms:I " \
+#define CONN_SHAPE                                                                              \
+	"conn:i state:s direction:s peer:s local:s qp_num:I listener:I since:s "                \
+	"messages:i bytes:i sent_messages:i sent_bytes:i held:i held_max:i last_recv_age_ms:I " \
 	"peer_slot_size:I reason:S closed_at:S errors:i"
 #define SRQ_TOTALS                                                                \
 	"posted_total:i refills_total:i post_failures_total:i times_low_total:i " \
@@ -172,7 +172,10 @@ START_TEST(test_stats)
 	    "messages_total:i bytes_total:i imm_total:i polled_total:i "
 	    "redelivered_total:i acked_total:i nacked_total:i expired_total:i "
 	    "auto_acked_total:i flushed_total:i late_total:i errors:a dropped_total:i "
-	    "ledger_faults_total:i restored_total:i maybe_lost_total:i");
+	    "ledger_faults_total:i restored_total:i maybe_lost_total:i "
+	    "size_bytes:o queue_ns:o hold_ns:o");
+	check_shape(json_object_get(json_object_get(result, "recv"), "queue_ns"),
+	    "count:i sum:i buckets:a");
 	errors = json_object_get(json_object_get(result, "recv"), "errors");
 	check_shape(json_array_get(errors, 0), "status:s count:i");
 	check_shape(json_object_get(result, "send"),

@@ -104,6 +104,8 @@ void
 engine_stats(const struct engine *engine, struct engine_stats *out)
 {
 	*out = engine->stats;
+	out->size_bytes.scale = &histogram_bytes;
+	out->queue_ns.scale = out->hold_ns.scale = &histogram_ns;
 	ledger_counts(engine->ledger, &out->slots);
 	out->conns = engine->conns;
 	out->listeners = engine->listeners;
