@@ -47,6 +47,7 @@ struct client {
 	STAILQ_HEAD(, mark) marks;
 	uint64_t queued;  /* bytes ever put into out */
 	uint64_t written; /* bytes ever taken out of it */
+	uint64_t replied; /* of queued, those up to the end of the last reply */
 	struct loop_timer *stall_timer;
 	struct loop_deferred work;    /* client_work(), again or for the first time */
 	struct loop_deferred destroy; /* the memory, when nobody is inside any more */
@@ -132,7 +133,8 @@ flush(struct client *client)
 		client->is_full = false;
 		client->config->hooks.on_room(client->user);
 	}
-	if (evbuffer_get_length(client->out) == 0) {
+	if (evbuffer_get_length(client->out) == 0 ||
+	    client->written >= client->replied) {
 		loop_timer_stop(client->stall_timer);
 		client->is_stalling = false;
 	} else if (has_progressed || !client->is_stalling) {
@@ -150,7 +152,7 @@ free_bytes(const void *data, size_t len, void *bytes)
 }
 
 int
-client_send(struct client *client, char *bytes, size_t len, client_written_fn fn,
+client_notify(struct client *client, char *bytes, size_t len, client_written_fn fn,
     void *arg)
 {
 	struct mark *mark = NULL;
@@ -158,12 +160,6 @@ client_send(struct client *client, char *bytes, size_t len, client_written_fn fn
 
 	if (client->is_broken || client->is_doomed)
 		goto fail;
-	if (evbuffer_get_length(client->out) > CLIENT_DROP_BYTES) {
-		log_notice("control", "pid=%ld dropped: it leaves its replies unread",
-		    (long)client->pid);
-		client_drop(client);
-		goto fail;
-	}
 	rc = -ENOMEM;
 	if (fn) {
 		mark = malloc(sizeof(*mark));
@@ -184,6 +180,24 @@ client_send(struct client *client, char *bytes, size_t len, client_written_fn fn
 fail:
 	free(mark);
 	free(bytes);
+	return rc;
+}
+
+int
+client_send(struct client *client, char *bytes, size_t len, client_written_fn fn,
+    void *arg)
+{
+	int rc;
+
+	if (!client->is_doomed &&
+	    evbuffer_get_length(client->out) > CLIENT_DROP_BYTES) {
+		log_notice("control", "pid=%ld dropped: it leaves its replies unread",
+		    (long)client->pid);
+		client_drop(client);
+	}
+	rc = client_notify(client, bytes, len, fn, arg);
+	if (rc == 0)
+		client->replied = client->queued;
 	return rc;
 }
 

@@ -81,6 +81,13 @@ typedef void (*client_written_fn)(void *arg, bool written);
 RPMAD_MUST_USE int client_send(struct client *client, char *bytes, size_t len,
     client_written_fn fn, void *arg);
 
+/*
+ * The same for what it did not ask for. A client may leave that unread for as long as it
+ * likes, so the caller sees to it that little waits, by client_has_room() and fn.
+ */
+RPMAD_MUST_USE int client_notify(struct client *client, char *bytes, size_t len,
+    client_written_fn fn, void *arg);
+
 /* The client cannot be served any more (no memory): drop it, soon. */
 void client_drop(struct client *client);
 

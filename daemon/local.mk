@@ -47,6 +47,7 @@ noinst_LIBRARIES += %D%/libdaemon.a
 	%D%/rpc_poll.c \
 	%D%/rpc_recv.c \
 	%D%/rpc_stats.c \
+	%D%/rpc_subscribe.c \
 	%D%/rpc_text.c %D%/rpc_text.h \
 	%D%/rpma_err.c %D%/rpma_err.h \
 	%D%/rpmad.c %D%/rpmad.h \

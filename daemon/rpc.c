@@ -13,6 +13,7 @@
 #include "daemon/access.h"
 #include "daemon/devices.h"
 #include "daemon/engine.h"
+#include "daemon/events.h"
 #include "daemon/loop.h"
 #include "daemon/rpc_handlers.h"
 #include "daemon/rpc_impl.h"
@@ -42,6 +43,8 @@ const rpc_handler_fn rpc_handlers[METHOD_COUNT] = {
 	[METHOD_CONN_SEND] = rpc_conn_send,
 	[METHOD_STATS_GET] = rpc_stats_get,
 	[METHOD_EVENT_GET] = rpc_event_get,
+	[METHOD_EVENT_SUBSCRIBE] = rpc_event_subscribe,
+	[METHOD_EVENT_UNSUBSCRIBE] = rpc_event_unsubscribe,
 };
 
 /* ---- clients ---- */
@@ -85,13 +88,15 @@ log_summary(const struct rpc_client *client)
 	    (unsigned long long)done[METHOD_CONN_SEND]);
 }
 
-/* Polls that wait may have been passed over for want of room. */
+/* Polls that wait, and events, may have been passed over for want of room. */
 static void
 on_room(void *user)
 {
 	struct rpc_client *client = user;
 
 	rpc_polls_wake(client->rpc->context.polls);
+	if (client->sub.is_on)
+		rpc_subs_wake(client->rpc->context.subs);
 }
 
 static void
@@ -101,6 +106,7 @@ on_close(void *user)
 	struct rpc *rpc = client->rpc;
 
 	rpc_call_client_gone(client);
+	rpc_sub_client_gone(client);
 	engine_owner_gone(rpc->context.engine, &client->owner);
 	log_summary(client);
 	TAILQ_REMOVE(&rpc->clients, client, link);
@@ -181,6 +187,17 @@ rpc_hooks(struct rpc *rpc)
 		.on_close = on_close };
 }
 
+/* ---- events ---- */
+
+static void
+on_event(void *arg)
+{
+	struct rpc *rpc = arg;
+
+	rpc_watches_wake(rpc->context.watches);
+	rpc_subs_wake(rpc->context.subs);
+}
+
 /* ---- the whole ---- */
 
 /* The line for one client too many. NULL: no memory. */
@@ -220,6 +237,7 @@ rpc_new(const struct rpc_config *config, struct rpc **out, struct err *err)
 		.interval_ms = DENIALS_INTERVAL_MS };
 	rpc->context = (struct rpc_context){ .loop = config->loop,
 		.settings = config->settings,
+		.events = config->events,
 		.stop = config->stop,
 		.stop_arg = config->stop_arg,
 		.devices_root =
@@ -227,8 +245,10 @@ rpc_new(const struct rpc_config *config, struct rpc **out, struct err *err)
 		.started_ns = loop_now_ns() };
 	rpc->refusal = make_refusal(config->settings->control_max_clients);
 	if (!rpc->refusal || rpc_polls_new(&rpc->context, &rpc->context.polls) < 0 ||
-	    rpc_watches_new(config->loop, config->events, &rpc->context.watches) < 0)
+	    rpc_watches_new(&rpc->context, &rpc->context.watches) < 0 ||
+	    rpc_subs_new(&rpc->context, &rpc->context.subs) < 0)
 		goto fail;
+	events_on_add(config->events, on_event, rpc);
 	*out = rpc;
 	return 0;
 
@@ -249,6 +269,8 @@ rpc_free(struct rpc *rpc)
 		TAILQ_REMOVE(&rpc->orphans, call, link);
 		rpc_call_free(call);
 	}
+	events_on_add(rpc->context.events, NULL, NULL);
+	rpc_subs_free(rpc->context.subs);
 	rpc_watches_free(rpc->context.watches);
 	rpc_polls_free(rpc->context.polls);
 	rpc_addrs_free(rpc->context.addrs);
@@ -293,4 +315,5 @@ rpc_end_calls(struct rpc *rpc)
 	TAILQ_FOREACH(client, &rpc->clients, link)
 		while ((call = TAILQ_FIRST(&client->calls)))
 			rpc_call_abort(call, &err);
+	rpc_subs_end(rpc->context.subs);
 }

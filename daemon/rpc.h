@@ -50,7 +50,7 @@ void rpc_messages_ready(struct rpc *rpc);
 /* Answer the polls that wait with SHUTTING_DOWN, and from now on all that changes
  * something. */
 void rpc_begin_stop(struct rpc *rpc);
-/* Answer every call that still waits with SHUTTING_DOWN. */
+/* Answer every call that still waits with SHUTTING_DOWN, and end the subscriptions. */
 void rpc_end_calls(struct rpc *rpc);
 
 #endif

@@ -13,12 +13,14 @@
 
 struct control;
 struct engine;
+struct events;
 struct json_t;
 struct ledger_owner;
 struct loop;
 struct rpc_addrs;
 struct rpc_call;
 struct rpc_polls;
+struct rpc_subs;
 struct rpc_watches;
 struct settings;
 
@@ -30,6 +32,8 @@ struct rpc_stats {
 	uint64_t request_errors; /* of them, answered with an error */
 	uint64_t parse_errors;   /* lines that held no request */
 	uint64_t notifications_refused;
+	uint64_t subscribers;
+	uint64_t events_missed; /* that subscribers were not told of */
 };
 
 /* What handlers work on. */
@@ -37,6 +41,7 @@ struct rpc_context {
 	struct loop *loop;
 	const struct settings *settings;
 	struct engine *engine;
+	struct events *events;
 	struct control *control;
 	void (*stop)(void *arg);
 	void *stop_arg;
@@ -44,6 +49,7 @@ struct rpc_context {
 	struct rpc_stats stats;
 	struct rpc_polls *polls;     /* that wait */
 	struct rpc_watches *watches; /* calls that wait for events */
+	struct rpc_subs *subs;       /* clients that are told of them */
 	struct rpc_addrs *addrs;     /* found lately */
 	uint64_t started_ns;         /* monotonic */
 	bool is_stopping;

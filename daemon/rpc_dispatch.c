@@ -24,6 +24,7 @@ union params {
 	struct listener_remove_params listener_remove;
 	struct conn_list_params conn_list;
 	struct event_get_params event_get;
+	struct event_subscribe_params event_subscribe;
 	struct conn_params conn;
 	struct conn_open_params conn_open;
 	struct conn_send_params conn_send;

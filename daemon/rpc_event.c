@@ -41,8 +41,8 @@ watch_free(struct watch *watch)
 	free(watch);
 }
 
-static json_t *
-event_to_json(const struct event *event)
+json_t *
+rpc_event_to_json(const struct event *event)
 {
 	char at[RPC_TIME_MAX];
 	json_t *addr = event->addr.ss_family == AF_UNSPEC ? json_null()
@@ -91,7 +91,7 @@ answer(struct watch *watch)
 		next = seq;
 		if (!(watch->types & 1u << event->type))
 			continue;
-		if (json_array_append_new(list, event_to_json(event)) < 0) {
+		if (json_array_append_new(list, rpc_event_to_json(event)) < 0) {
 			json_decref(list);
 			list = NULL;
 			break;
@@ -132,17 +132,14 @@ on_serve(void *arg)
 	}
 }
 
-static void
-on_add(void *arg)
+void
+rpc_watches_wake(struct rpc_watches *watches)
 {
-	struct rpc_watches *watches = arg;
-
 	loop_defer(watches->loop, &watches->serve);
 }
 
-/* The bits of the types by name. return   0; -EINVAL with err */
-static int
-read_types(const struct param_list *names, uint32_t *types, struct err *err)
+int
+rpc_event_types(const struct param_list *names, uint32_t *types, struct err *err)
 {
 	size_t i;
 	int rc;
@@ -164,6 +161,21 @@ read_types(const struct param_list *names, uint32_t *types, struct err *err)
 	return 0;
 }
 
+int
+rpc_event_check_since(const struct events *events, uint64_t since, struct err *err)
+{
+	int rc;
+
+	if (since <= events_newest(events))
+		return 0;
+	rc = err_set(err, ERR_INVALID_PARAMS, 0,
+	    "%llu is after the newest event, %llu: it is of another instance of the daemon",
+	    (unsigned long long)since, (unsigned long long)events_newest(events));
+	err_path(err, "params.since");
+	err_hint(err, "begin with 0 when the instance is another one");
+	return rc;
+}
+
 /* What cannot be asked. return   0; -EINVAL with err */
 static int
 check(const struct rpc_call *call, const struct event_get_params *params,
@@ -171,20 +183,11 @@ check(const struct rpc_call *call, const struct event_get_params *params,
 {
 	int rc;
 
-	if (params->wait_ms > 0 && rpc_call_in_batch(call)) {
-		rc = err_set(err, ERR_INVALID_PARAMS, 0,
-		    "must be 0 in a batch, which never waits");
-		err_path(err, "params.wait_ms");
-		return rc;
-	}
-	if (params->since <= events_newest(events))
-		return 0;
+	if (params->wait_ms == 0 || !rpc_call_in_batch(call))
+		return rpc_event_check_since(events, params->since, err);
 	rc = err_set(err, ERR_INVALID_PARAMS, 0,
-	    "%llu is after the newest event, %llu: it is of another instance of the daemon",
-	    (unsigned long long)params->since,
-	    (unsigned long long)events_newest(events));
-	err_path(err, "params.since");
-	err_hint(err, "begin with 0 when the instance is another one");
+	    "must be 0 in a batch, which never waits");
+	err_path(err, "params.wait_ms");
 	return rc;
 }
 
@@ -206,7 +209,7 @@ rpc_event_get(struct rpc_call *call, const void *arg)
 		.since = params->since,
 		.limit = params->limit };
 	if (check(call, params, context->watches->events, &err) < 0 ||
-	    read_types(&params->types, &watch->types, &err) < 0) {
+	    rpc_event_types(&params->types, &watch->types, &err) < 0) {
 		watch_free(watch);
 		rpc_fail(call, &err);
 		return;
@@ -226,17 +229,16 @@ rpc_event_get(struct rpc_call *call, const void *arg)
 }
 
 int
-rpc_watches_new(struct loop *loop, struct events *events, struct rpc_watches **out)
+rpc_watches_new(struct rpc_context *context, struct rpc_watches **out)
 {
 	struct rpc_watches *watches = calloc(1, sizeof(*watches));
 
 	if (!watches)
 		return -ENOMEM;
-	watches->loop = loop;
-	watches->events = events;
+	watches->loop = context->loop;
+	watches->events = context->events;
 	watches->serve = (struct loop_deferred){ .fn = on_serve, .arg = watches };
 	TAILQ_INIT(&watches->waiting);
-	events_on_add(events, on_add, watches);
 	*out = watches;
 	return 0;
 }
@@ -246,7 +248,6 @@ rpc_watches_free(struct rpc_watches *watches)
 {
 	if (!watches)
 		return;
-	events_on_add(watches->events, NULL, NULL);
 	loop_defer_cancel(watches->loop, &watches->serve);
 	free(watches);
 }

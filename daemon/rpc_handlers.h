@@ -6,6 +6,7 @@
 #include "daemon/ledger.h"
 #include "daemon/rpc_call.h"
 
+struct event;
 struct events;
 
 /* rpc_daemon.c */
@@ -37,12 +38,35 @@ void rpc_stats_get(struct rpc_call *call, const void *params);
 
 /* rpc_event.c */
 void rpc_event_get(struct rpc_call *call, const void *params);
+/* rpc_subscribe.c */
+void rpc_event_subscribe(struct rpc_call *call, const void *params);
+void rpc_event_unsubscribe(struct rpc_call *call, const void *params);
 
-/* The calls of event.get that wait. events is borrowed. return   0; -ENOMEM */
-RPMAD_MUST_USE int rpc_watches_new(struct loop *loop, struct events *events,
+/* An event as event.get returns it: a new reference; NULL: no memory. */
+struct json_t *rpc_event_to_json(const struct event *event);
+/* A bit for each type that is named, all where none is. return   0; -EINVAL with err */
+RPMAD_MUST_USE int rpc_event_types(const struct param_list *names, uint32_t *types,
+    struct err *err);
+/* Whether params.since can be of this ring. return   0; -EINVAL with err */
+RPMAD_MUST_USE int rpc_event_check_since(const struct events *events, uint64_t since,
+    struct err *err);
+
+/* The calls of event.get that wait. return   0; -ENOMEM */
+RPMAD_MUST_USE int rpc_watches_new(struct rpc_context *context,
     struct rpc_watches **out);
 /* None waits any more. NULL is fine. */
 void rpc_watches_free(struct rpc_watches *watches);
+/* Events have come: answer on the next turn. */
+void rpc_watches_wake(struct rpc_watches *watches);
+
+/* The clients that have subscribed. return   0; -ENOMEM */
+RPMAD_MUST_USE int rpc_subs_new(struct rpc_context *context, struct rpc_subs **out);
+/* All clients are gone. NULL is fine. */
+void rpc_subs_free(struct rpc_subs *subs);
+/* Events have come, or a client has room again: tell on the next turn. */
+void rpc_subs_wake(struct rpc_subs *subs);
+/* Tell all what there is left to tell, and that it was the last. */
+void rpc_subs_end(struct rpc_subs *subs);
 
 /* The polls that wait. return   0; -ENOMEM */
 RPMAD_MUST_USE int rpc_polls_new(struct rpc_context *context, struct rpc_polls **out);

@@ -49,6 +49,15 @@ struct rpc_call {
 	bool is_waiting; /* it is in a list */
 };
 
+/* What a client is told of without asking each time. */
+struct rpc_sub {
+	TAILQ_ENTRY(rpc_client) link; /* while is_on */
+	uint64_t last;                /* number of the last event that was dealt with */
+	uint32_t types;               /* a bit for each that is wanted */
+	bool is_on;
+	bool is_writing; /* what it was told last is not written yet */
+};
+
 struct rpc_client {
 	TAILQ_ENTRY(rpc_client) link;
 	struct rpc *rpc;
@@ -57,6 +66,7 @@ struct rpc_client {
 	uid_t uid;
 	enum role role;
 	struct ledger_owner owner;
+	struct rpc_sub sub;
 	TAILQ_HEAD(, rpc_call) calls; /* that wait */
 	unsigned int call_count;
 	uint64_t done[METHOD_COUNT]; /* calls that ended well */
@@ -90,6 +100,9 @@ void rpc_call_abort(struct rpc_call *call, const struct err *err);
 void rpc_call_drop(struct rpc_call *call);
 /* Free a call that will never end by itself: its engine is no more. */
 void rpc_call_free(struct rpc_call *call);
+
+/* Its client has gone, and nothing of its subscription is being written any more. */
+void rpc_sub_client_gone(struct rpc_client *client);
 
 /* An error of no request in particular, with id null. */
 void rpc_client_error(struct rpc_client *client, const struct err *err);

@@ -110,14 +110,16 @@ control_stats(const struct rpc_context *context)
 	struct control_stats control;
 
 	control_get_stats(context->control, &control);
-	return json_pack("{s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I}", "clients",
-	    (json_int_t)control.clients, "clients_total",
+	return json_pack("{s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I}",
+	    "clients", (json_int_t)control.clients, "clients_total",
 	    (json_int_t)control.clients_total, "clients_refused_total",
 	    (json_int_t)control.refused, "clients_dropped_total",
 	    (json_int_t)control.dropped, "requests_total", (json_int_t)stats->requests,
 	    "request_errors_total", (json_int_t)stats->request_errors,
 	    "parse_errors_total", (json_int_t)stats->parse_errors,
-	    "notifications_refused_total", (json_int_t)stats->notifications_refused);
+	    "notifications_refused_total", (json_int_t)stats->notifications_refused,
+	    "subscribers", (json_int_t)stats->subscribers, "events_missed_total",
+	    (json_int_t)stats->events_missed);
 }
 
 static json_t *

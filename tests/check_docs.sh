@@ -329,6 +329,8 @@ END
 	call conn.close "{\"conn\": $conn}"
 	call stats.get
 	call event.get
+	call event.subscribe
+	call event.unsubscribe
 	call listener.add '{"addr": "127.0.0.1", "port": 0}'
 	call listener.remove "{\"listener\": $(value listener)}"
 	call daemon.stop

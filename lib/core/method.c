@@ -99,9 +99,17 @@ static const struct param_spec event_get_specs[] = {
 	  .doc = "only events of these types (default: all)", .offset = AT(event_get_params, types) },
 };
 
+static const struct param_spec event_subscribe_specs[] = {
+	{ .name = "since", .type = PARAM_UINT, .max = CONN_MAX,
+	  .doc = "also the events after this number that are kept (default: from now on)", .offset = AT(event_subscribe_params, since) },
+	{ .name = "types", .type = PARAM_STRINGS, .min = 0, .max = EVENT_TYPES_MAX,
+	  .doc = "only events of these types (default: all)", .offset = AT(event_subscribe_params, types) },
+};
+
 static const enum err_code post_errors[] = { ERR_NOT_READY, ERR_SRQ_FULL, ERR_SLOT_BUSY, ERR_SLOT_RANGE, ERR_PROVIDER };
 static const enum err_code poll_errors[] = { ERR_CANCELLED, ERR_SHUTTING_DOWN };
 static const enum err_code event_errors[] = { ERR_CANCELLED, ERR_SHUTTING_DOWN };
+static const enum err_code subscribe_errors[] = { ERR_ALREADY_EXISTS };
 static const enum err_code token_errors[] = { ERR_NO_SUCH_TOKEN };
 static const enum err_code listen_errors[] = { ERR_ADDR_NOT_RDMA, ERR_ADDR_IN_USE, ERR_WRONG_DEVICE, ERR_ALREADY_EXISTS, ERR_DEVICE_GONE, ERR_LIMIT, ERR_MEMLOCK_LIMIT, ERR_SRQ_UNSUPPORTED, ERR_PROVIDER };
 static const enum err_code unlisten_errors[] = { ERR_NO_SUCH_LISTENER };
@@ -155,6 +163,10 @@ const struct method_spec methods[METHOD_COUNT] = {
 	  .help = "counters and gauges" },
 	[METHOD_EVENT_GET] = { .name = "event.get", .role = ROLE_READ, .waits = true, .params = P(event_get_specs), E(event_errors),
 	  .help = "what has happened lately" },
+	[METHOD_EVENT_SUBSCRIBE] = { .name = "event.subscribe", .role = ROLE_READ, .params = P(event_subscribe_specs), E(subscribe_errors),
+	  .help = "be told of events as they happen, by notifications" },
+	[METHOD_EVENT_UNSUBSCRIBE] = { .name = "event.unsubscribe", .role = ROLE_READ, .params = NO_PARAMS,
+	  .help = "be told no more" },
 };
 /* clang-format on */
 

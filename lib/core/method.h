@@ -35,6 +35,8 @@ enum method_id {
 	METHOD_CONN_SEND,
 	METHOD_STATS_GET,
 	METHOD_EVENT_GET,
+	METHOD_EVENT_SUBSCRIBE,
+	METHOD_EVENT_UNSUBSCRIBE,
 	METHOD_COUNT
 };
 
@@ -131,6 +133,11 @@ struct event_get_params {
 	uint64_t since;
 	uint64_t limit;
 	uint64_t wait_ms;
+	struct param_list types;
+};
+
+struct event_subscribe_params {
+	uint64_t since; /* PARAM_UNSET: from now on */
 	struct param_list types;
 };
 

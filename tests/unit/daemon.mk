@@ -75,6 +75,11 @@ check_PROGRAMS += %D%/check_rpc_wait
 %C%_check_rpc_wait_CFLAGS = $(daemon_cflags)
 %C%_check_rpc_wait_LDADD = $(daemon_ldadd)
 
+check_PROGRAMS += %D%/check_subscribe
+%C%_check_subscribe_SOURCES = %D%/check_subscribe.c $(daemon_rig)
+%C%_check_subscribe_CFLAGS = $(daemon_cflags)
+%C%_check_subscribe_LDADD = $(daemon_ldadd)
+
 check_PROGRAMS += %D%/check_settings
 %C%_check_settings_SOURCES = %D%/check_settings.c %D%/json_alloc.c %D%/json_alloc.h %D%/harness.h
 %C%_check_settings_CFLAGS = $(daemon_cflags)
