@@ -84,6 +84,16 @@ const struct command commands[] = {
 	  .help = "show what has happened lately",
 	  .example = "rpmactl events -f conn.closed srq.empty",
 	  .note = "The daemon keeps the last 1024 events. With --json and -f each line is one event." },
+	{ .name = "log", .usage = "error|warning|notice|info|debug", .method = METHOD_LOG_SET, .word_param = "level", WORDS(1, 1), .view = view_log_level,
+	  .help = "change the level of the daemon's log",
+	  .example = "rpmactl log debug",
+	  .note = "It holds until the next reload, or the daemon's end; log.level in its configuration\n"
+		  "is what it has by itself." },
+	{ .name = "reload", .usage = "", .method = METHOD_DAEMON_RELOAD, .view = view_reloaded,
+	  .help = "read the daemon's configuration again",
+	  .example = "rpmactl reload",
+	  .note = "Keys that can change only with a restart are named. When the file is not valid nothing\n"
+		  "changes." },
 	{ .name = "stop", .usage = "", .method = METHOD_DAEMON_STOP, .view = view_stopping,
 	  .help = "stop the daemon in an orderly way",
 	  .example = "rpmactl stop" },

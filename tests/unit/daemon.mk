@@ -44,6 +44,11 @@ check_PROGRAMS += %D%/check_loop
 %C%_check_loop_CFLAGS = $(daemon_cflags)
 %C%_check_loop_LDADD = $(daemon_ldadd)
 
+check_PROGRAMS += %D%/check_reload
+%C%_check_reload_SOURCES = %D%/check_reload.c $(daemon_rig)
+%C%_check_reload_CFLAGS = $(daemon_cflags)
+%C%_check_reload_LDADD = $(daemon_ldadd)
+
 check_PROGRAMS += %D%/check_rpc
 %C%_check_rpc_SOURCES = %D%/check_rpc.c $(daemon_rig)
 %C%_check_rpc_CFLAGS = $(daemon_cflags)
