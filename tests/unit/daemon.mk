@@ -53,6 +53,11 @@ check_PROGRAMS += %D%/check_protocol
 %C%_check_protocol_CFLAGS = $(daemon_cflags)
 %C%_check_protocol_LDADD = $(process_ldadd)
 
+check_PROGRAMS += %D%/check_pressure
+%C%_check_pressure_SOURCES = %D%/check_pressure.c $(process_rig)
+%C%_check_pressure_CFLAGS = $(daemon_cflags)
+%C%_check_pressure_LDADD = $(process_ldadd)
+
 check_PROGRAMS += %D%/check_reload
 %C%_check_reload_SOURCES = %D%/check_reload.c $(daemon_rig)
 %C%_check_reload_CFLAGS = $(daemon_cflags)
