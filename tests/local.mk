@@ -23,4 +23,4 @@ EXTRA_DIST += \
   %D%/guest/consumers.sh %D%/guest/device.sh %D%/guest/disconnect-at-once.sh \
   %D%/guest/examples.sh %D%/guest/labels.sh %D%/guest/lib.sh %D%/guest/lifecycle.sh \
   %D%/guest/main-flow.sh %D%/guest/many-conns.sh %D%/guest/rkey.sh %D%/guest/rnr.sh \
-  %D%/guest/run %D%/guest/shell-consumers.sh %D%/guest/stage.sh %D%/guest/two-node.sh
+  %D%/guest/roles.sh %D%/guest/run %D%/guest/shell-consumers.sh %D%/guest/stage.sh %D%/guest/two-node.sh
