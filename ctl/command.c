@@ -102,6 +102,16 @@ const struct command commands[] = {
 	  .help = "find out what is wrong, with the daemon and around it",
 	  .example = "rpmactl doctor --json | jq '.findings[] | select(.state != \"ok\")'",
 	  .note = "Exits with 0 if all is well, with 1 if there is a warning or a problem." },
+	{ .name = "log", .usage = "error|warning|notice|info|debug", .method = METHOD_LOG_SET, .word_param = "level", WORDS(1, 1), .view = view_log_level,
+	  .help = "change the level of the daemon's log",
+	  .example = "rpmactl log debug",
+	  .note = "It holds until the next reload, or the daemon's end; log.level in its configuration\n"
+		  "is what it has by itself." },
+	{ .name = "reload", .usage = "", .method = METHOD_DAEMON_RELOAD, .view = view_reloaded,
+	  .help = "read the daemon's configuration again",
+	  .example = "rpmactl reload",
+	  .note = "Keys that can change only with a restart are named. When the file is not valid nothing\n"
+		  "changes." },
 	{ .name = "stop", .usage = "", .method = METHOD_DAEMON_STOP, .view = view_stopping,
 	  .help = "stop the daemon in an orderly way",
 	  .example = "rpmactl stop" },

@@ -12,6 +12,8 @@ struct out;
 /* view_daemon.c */
 void view_status(struct out *out, const struct json_t *result);
 void view_stopping(struct out *out, const struct json_t *result);
+void view_reloaded(struct out *out, const struct json_t *result);
+void view_log_level(struct out *out, const struct json_t *result);
 void view_methods(struct out *out, const struct json_t *result);
 /* Numbers by their dotted names; also of any other object. */
 void view_numbers(struct out *out, const struct json_t *result);

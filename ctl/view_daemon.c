@@ -84,6 +84,43 @@ view_stopping(struct out *out, const struct json_t *result)
 					      : "the daemon does not stop\n");
 }
 
+/* "changed: log.level, control.roles". */
+static void
+add_keys(struct out *out, const char *title, const json_t *keys)
+{
+	const json_t *key;
+	size_t i;
+
+	if (json_array_size(keys) == 0)
+		return;
+	buf_printf(&out->buf, "%s:", title);
+	json_array_foreach(keys, i, key) {
+		buf_puts(&out->buf, i > 0 ? ", " : " ");
+		buf_add_escaped(&out->buf, json_string_value(key),
+		    json_string_length(key));
+	}
+	buf_puts(&out->buf, "\n");
+}
+
+void
+view_reloaded(struct out *out, const struct json_t *result)
+{
+	const json_t *changed = json_object_get(result, "changed");
+	const json_t *pending = json_object_get(result, "needs_restart");
+
+	add_keys(out, "changed", changed);
+	add_keys(out, "needs a restart", pending);
+	if (json_array_size(changed) + json_array_size(pending) == 0)
+		buf_puts(&out->buf, "nothing has changed\n");
+}
+
+void
+view_log_level(struct out *out, const struct json_t *result)
+{
+	buf_printf(&out->buf, "level %s, was %s\n", field_text(result, "level"),
+	    field_text(result, "before"));
+}
+
 void
 view_methods(struct out *out, const struct json_t *result)
 {

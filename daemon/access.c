@@ -92,25 +92,39 @@ set_default(enum role role, gid_t socket_group, struct holders *out)
 }
 
 int
+access_update(struct access *access, const struct settings *settings,
+    gid_t socket_group, struct err *err)
+{
+	struct access fresh = { 0 };
+	size_t i;
+	int rc;
+
+	for (i = 0; i < ARRAY_LEN(fresh.holders); i++) {
+		if (!settings->roles[i].is_given) {
+			set_default(role_of(i), socket_group, &fresh.holders[i]);
+			continue;
+		}
+		rc = resolve(&settings->roles[i], role_of(i), &fresh.holders[i], err);
+		if (rc < 0)
+			return rc;
+	}
+	*access = fresh;
+	return 0;
+}
+
+int
 access_new(const struct settings *settings, gid_t socket_group, struct access **out,
     struct err *err)
 {
 	struct access *access = calloc(1, sizeof(*access));
-	size_t i;
 	int rc;
 
 	if (!access)
 		return err_set(err, ERR_INTERNAL_ERROR, ENOMEM, "out of memory");
-	for (i = 0; i < ARRAY_LEN(access->holders); i++) {
-		if (!settings->roles[i].is_given) {
-			set_default(role_of(i), socket_group, &access->holders[i]);
-			continue;
-		}
-		rc = resolve(&settings->roles[i], role_of(i), &access->holders[i], err);
-		if (rc < 0) {
-			access_free(access);
-			return rc;
-		}
+	rc = access_update(access, settings, socket_group, err);
+	if (rc < 0) {
+		access_free(access);
+		return rc;
 	}
 	*out = access;
 	return 0;

@@ -27,6 +27,9 @@ struct access;
  */
 RPMAD_MUST_USE int access_new(const struct settings *settings, gid_t socket_group,
     struct access **out, struct err *err);
+/* The same for one that is there, which stays as it was where that fails. */
+RPMAD_MUST_USE int access_update(struct access *access, const struct settings *settings,
+    gid_t socket_group, struct err *err);
 /* NULL is fine. */
 void access_free(struct access *access);
 

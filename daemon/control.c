@@ -6,6 +6,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <malloc.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
@@ -23,6 +24,7 @@
 #define DISCARD_COUNT    64 /* of them: as much as a socket buffer holds */
 #define ERRNO_TEXT_MAX   128
 #define COMPLAIN_EACH_MS 60000
+#define TRIM_DELAY_MS    200 /* lets several clients that leave count as one */
 
 struct control {
 	struct loop *loop;
@@ -32,6 +34,7 @@ struct control {
 	struct control_stats stats;
 	struct event *accept_event;
 	struct loop_timer *resume_timer;
+	struct loop_timer *trim_timer;
 	unsigned int pause_ms; /* the next one when descriptors are short */
 	struct log_limit complaints;
 };
@@ -44,9 +47,20 @@ on_gone(void *arg, struct client *client, bool dropped)
 
 	if (dropped)
 		control->stats.dropped++;
+	if (client_was_full(client))
+		loop_timer_start(control->trim_timer, TRIM_DELAY_MS);
 	for (i = 0; control->clients[i] != client; i++)
 		continue;
 	control->clients[i] = control->clients[--control->stats.clients];
+}
+
+/* What clients that did not read have cost goes back to the system: between what is
+ * still in use the allocator would keep it. */
+static void
+on_trim(void *arg)
+{
+	(void)arg;
+	(void)malloc_trim(0); /* tells whether there was any */
 }
 
 /* Tell one client too many why it is closed. */
@@ -176,6 +190,8 @@ control_new(struct loop *loop, const struct control_config *config,
 	if (!control->clients)
 		goto fail;
 	rc = loop_timer_new(loop, on_resume, control, &control->resume_timer);
+	if (rc == 0)
+		rc = loop_timer_new(loop, on_trim, control, &control->trim_timer);
 	if (rc < 0)
 		goto fail;
 	if (config->listen_fd >= 0)
@@ -200,6 +216,7 @@ control_free(struct control *control)
 		client_close(control->clients[control->stats.clients - 1]);
 	if (control->accept_event)
 		event_free(control->accept_event);
+	loop_timer_free(control->trim_timer);
 	loop_timer_free(control->resume_timer);
 	free(control->clients);
 	free(control);

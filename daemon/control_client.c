@@ -21,12 +21,11 @@
 #include "lib/core/frame.h"
 #include "lib/core/log.h"
 
-#define READ_SIZE   16384 /* bytes of one recv(2) */
-#define READ_BUDGET 16    /* of them in a turn */
-#define LINE_BUDGET 32    /* lines served in a turn */
-#define TIME_BUDGET \
-	2000000u        /* ns of serving in a turn, the line that exceeds it apart */
-#define WRITE_PIECES 16 /* of one sendmsg(2) */
+#define READ_SIZE    16384    /* bytes of one recv(2) */
+#define READ_BUDGET  16       /* of them in a turn */
+#define LINE_BUDGET  32       /* lines served in a turn */
+#define TIME_BUDGET  2000000u /* ns of serving in a turn, the last line apart */
+#define WRITE_PIECES 16       /* of one sendmsg(2) */
 
 /* Somebody wants to know when all bytes up to end are written. */
 struct mark {
@@ -55,6 +54,7 @@ struct client {
 	pid_t pid;
 	bool is_stalling; /* stall_timer runs */
 	bool is_full;     /* it had no room, which on_room() has not taken back */
+	bool was_full;    /* it ever had none */
 	bool is_broken;   /* it reads no more: what is written is thrown away */
 	bool is_doomed;   /* to be dropped */
 	bool at_eof;      /* nothing more comes from it */
@@ -172,6 +172,7 @@ client_notify(struct client *client, char *bytes, size_t len, client_written_fn 
 		goto fail;
 	client->queued += len;
 	client->is_full = !client_has_room(client);
+	client->was_full |= client->is_full;
 	if (mark)
 		STAILQ_INSERT_TAIL(&client->marks, mark, link);
 	loop_defer(client->config->loop, &client->work);
@@ -231,6 +232,12 @@ size_t
 client_unsent(const struct client *client)
 {
 	return evbuffer_get_length(client->out);
+}
+
+bool
+client_was_full(const struct client *client)
+{
+	return client->was_full;
 }
 
 bool

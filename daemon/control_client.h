@@ -103,6 +103,8 @@ bool client_is_broken(const struct client *client);
 
 /* Bytes that wait to be written. */
 size_t client_unsent(const struct client *client);
+/* Whether it ever had no room, which has cost memory. */
+bool client_was_full(const struct client *client);
 /* Whether a large reply may be added: at most CLIENT_PAUSE_BYTES wait to be written. */
 bool client_has_room(const struct client *client);
 

@@ -20,6 +20,7 @@
 #include "daemon/loop.h"
 #include "daemon/notify.h"
 #include "daemon/pool.h"
+#include "daemon/reload.h"
 #include "daemon/rpc.h"
 #include "daemon/store.h"
 #include "lib/core/log.h"
@@ -30,7 +31,8 @@
 #define LINGER_STEPS   30
 
 struct daemon {
-	const struct settings *settings;
+	struct settings *settings;
+	const char *file;
 	struct loop *loop;
 	struct loop_timer *deadline;
 	struct loop_timer *linger;
@@ -135,6 +137,45 @@ on_stop_call(void *arg)
 	loop_defer(daemon->loop, &daemon->stop);
 }
 
+/* ---- a new configuration ---- */
+
+/* The group of the socket's file, be it ours or handed over. */
+static gid_t
+socket_group(int fd)
+{
+	struct sockaddr_un addr = { 0 };
+	socklen_t len = sizeof(addr) - 1; /* leaves a NUL after the path */
+	struct stat st;
+
+	if (getsockname(fd, (struct sockaddr *)&addr, &len) < 0 ||
+	    addr.sun_path[0] == '\0' || stat(addr.sun_path, &st) < 0)
+		return ACCESS_NO_GROUP;
+	return st.st_gid;
+}
+
+static int
+on_reload_call(void *arg, struct settings_diff *diff, struct err *err)
+{
+	struct daemon *daemon = arg;
+	const struct reload reload = { .file = daemon->file,
+		.settings = daemon->settings,
+		.access = daemon->access,
+		.socket_group = socket_group(daemon->listener.fd),
+		.rpc = daemon->rpc };
+
+	return reload_run(&reload, diff, err);
+}
+
+static void
+on_reload_signal(void *arg)
+{
+	struct settings_diff diff;
+	struct err err;
+
+	if (on_reload_call(arg, &diff, &err) < 0)
+		log_error("reload", "%s", err.text);
+}
+
 /* ---- what the engine says ---- */
 
 static void
@@ -180,6 +221,7 @@ make_loop(struct daemon *daemon, struct err *err)
 	    loop_timer_new(daemon->loop, on_linger, daemon, &daemon->linger) < 0 ||
 	    loop_on_signal(daemon->loop, SIGTERM, on_term, daemon) < 0 ||
 	    loop_on_signal(daemon->loop, SIGINT, on_interrupt, daemon) < 0 ||
+	    loop_on_signal(daemon->loop, SIGHUP, on_reload_signal, daemon) < 0 ||
 	    events_new(&daemon->events) < 0)
 		return err_set(err, ERR_INTERNAL_ERROR, ENOMEM, "out of memory");
 	events_add(daemon->events, EVENT_DAEMON_STARTED, 0, NULL, PACKAGE_VERSION, 0);
@@ -216,20 +258,6 @@ make_listener(struct daemon *daemon, struct err *err)
 	return rc;
 }
 
-/* The group of the socket's file, be it ours or handed over. */
-static gid_t
-socket_group(int fd)
-{
-	struct sockaddr_un addr = { 0 };
-	socklen_t len = sizeof(addr) - 1; /* leaves a NUL after the path */
-	struct stat st;
-
-	if (getsockname(fd, (struct sockaddr *)&addr, &len) < 0 ||
-	    addr.sun_path[0] == '\0' || stat(addr.sun_path, &st) < 0)
-		return ACCESS_NO_GROUP;
-	return st.st_gid;
-}
-
 static int
 make_rpc(struct daemon *daemon, struct err *err)
 {
@@ -238,7 +266,8 @@ make_rpc(struct daemon *daemon, struct err *err)
 		.access = daemon->access,
 		.events = daemon->events,
 		.stop = on_stop_call,
-		.stop_arg = daemon };
+		.reload = on_reload_call,
+		.arg = daemon };
 
 	return rpc_new(&config, &daemon->rpc, err);
 }
@@ -295,7 +324,8 @@ build(struct daemon *daemon, struct err *err)
 }
 
 int
-daemon_new(const struct settings *settings, struct daemon **out, struct err *err)
+daemon_new(struct settings *settings, const char *file, struct daemon **out,
+    struct err *err)
 {
 	struct daemon *daemon = calloc(1, sizeof(*daemon));
 	int rc;
@@ -303,6 +333,7 @@ daemon_new(const struct settings *settings, struct daemon **out, struct err *err
 	if (!daemon)
 		return err_set(err, ERR_INTERNAL_ERROR, ENOMEM, "out of memory");
 	daemon->settings = settings;
+	daemon->file = file;
 	daemon->listener.fd = -1;
 	daemon->stop = (struct loop_deferred){ .fn = begin_stop, .arg = daemon };
 	daemon->finish = (struct loop_deferred){ .fn = finish, .arg = daemon };

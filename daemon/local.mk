@@ -38,6 +38,7 @@ noinst_LIBRARIES += %D%/libdaemon.a
 	%D%/pool.c %D%/pool.h \
 	%D%/ports.c %D%/ports.h \
 	%D%/region.c %D%/region.h \
+	%D%/reload.c %D%/reload.h \
 	%D%/rpc.c %D%/rpc.h \
 	%D%/rpc_call.c %D%/rpc_call.h \
 	%D%/rpc_conn.c \
@@ -61,6 +62,7 @@ noinst_LIBRARIES += %D%/libdaemon.a
 	%D%/sender.c %D%/sender.h \
 	%D%/settings.c %D%/settings.h \
 	%D%/settings_print.c %D%/settings_print.h \
+	%D%/settings_reload.c %D%/settings_reload.h \
 	%D%/settings_roles.c %D%/settings_roles.h \
 	%D%/slot_heap.c %D%/slot_heap.h \
 	%D%/srq.c %D%/srq.h \

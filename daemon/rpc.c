@@ -7,6 +7,7 @@
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include <jansson.h>
 
@@ -27,6 +28,8 @@ const rpc_handler_fn rpc_handlers[METHOD_COUNT] = {
 	[METHOD_RPC_HELLO] = rpc_hello,
 	[METHOD_DAEMON_STATUS] = rpc_daemon_status,
 	[METHOD_DAEMON_STOP] = rpc_daemon_stop,
+	[METHOD_DAEMON_RELOAD] = rpc_daemon_reload,
+	[METHOD_LOG_SET] = rpc_log_set,
 	[METHOD_DEVICE_LIST] = rpc_device_list,
 	[METHOD_SRQ_SHOW] = rpc_srq_show,
 	[METHOD_RECV_POST] = rpc_recv_post,
@@ -58,11 +61,18 @@ on_open(void *arg, struct client *client, const struct client_peer *peer)
 
 	if (!self)
 		return NULL;
+	self->gids = malloc(peer->gid_count * sizeof(self->gids[0]));
+	if (!self->gids) {
+		free(self);
+		return NULL;
+	}
+	memcpy(self->gids, peer->gids, peer->gid_count * sizeof(self->gids[0]));
+	self->gid_count = peer->gid_count;
 	self->rpc = rpc;
 	self->client = client;
 	self->pid = peer->pid;
 	self->uid = peer->uid;
-	self->role = access_role(rpc->access, peer->uid, peer->gids, peer->gid_count);
+	self->role = access_role(rpc->access, self->uid, self->gids, self->gid_count);
 	TAILQ_INIT(&self->calls);
 	TAILQ_INSERT_TAIL(&rpc->clients, self, link);
 	log_debug("rpc", "uid=%ld pid=%ld connected role=%s", (long)self->uid,
@@ -111,7 +121,43 @@ on_close(void *user)
 	engine_owner_gone(rpc->context.engine, &client->owner);
 	log_summary(client);
 	TAILQ_REMOVE(&rpc->clients, client, link);
+	free(client->gids);
 	free(client);
+}
+
+/* What a client's role allows no more is not gone on with. */
+static void
+end_denied(struct rpc_client *client)
+{
+	struct rpc_call *call, *next;
+	struct err err;
+
+	for (call = TAILQ_FIRST(&client->calls); call; call = next) {
+		next = TAILQ_NEXT(call, link);
+		if (!rpc_call_is_denied(call, &err))
+			continue;
+		rpc_call_abort(call, &err);
+	}
+	if (client->sub.is_on && client->role < ROLE_READ)
+		rpc_sub_end(client, "denied");
+}
+
+void
+rpc_roles_changed(struct rpc *rpc)
+{
+	struct rpc_client *client;
+
+	TAILQ_FOREACH(client, &rpc->clients, link) {
+		enum role role = access_role(rpc->access, client->uid, client->gids,
+		    client->gid_count);
+
+		if (role == client->role)
+			continue;
+		log_notice("rpc", "uid=%ld pid=%ld role=%s was=%s", (long)client->uid,
+		    (long)client->pid, role_name(role), role_name(client->role));
+		client->role = role;
+		end_denied(client);
+	}
 }
 
 /* ---- lines ---- */
@@ -240,7 +286,8 @@ rpc_new(const struct rpc_config *config, struct rpc **out, struct err *err)
 		.settings = config->settings,
 		.events = config->events,
 		.stop = config->stop,
-		.stop_arg = config->stop_arg,
+		.reload = config->reload,
+		.arg = config->arg,
 		.devices_root =
 		    config->devices_root ? config->devices_root : DEVICES_ROOT,
 		.started_ns = loop_now_ns() };

@@ -18,6 +18,7 @@ struct events;
 struct loop;
 struct rpc;
 struct settings;
+struct settings_diff;
 
 /* All borrowed for the life of the rpc. */
 struct rpc_config {
@@ -26,7 +27,9 @@ struct rpc_config {
 	const struct access *access;
 	struct events *events;   /* what has happened; lives longer */
 	void (*stop)(void *arg); /* daemon.stop was called and its answer written */
-	void *stop_arg;
+	/* daemon.reload was called, see reload.h. return   0; negative errno with err */
+	int (*reload)(void *arg, struct settings_diff *diff, struct err *err);
+	void *arg;
 	const char *devices_root; /* NULL: that of devices.h; tests have their own */
 };
 
@@ -46,6 +49,9 @@ const char *rpc_refusal(const struct rpc *rpc);
 
 /* Messages are ready: polls that wait are answered on the next turn. */
 void rpc_messages_ready(struct rpc *rpc);
+
+/* What access_role() says is not what it was: for the clients that are there too. */
+void rpc_roles_changed(struct rpc *rpc);
 
 /* Answer the polls that wait with SHUTTING_DOWN, and from now on all that changes
  * something. */

@@ -24,6 +24,7 @@ struct rpc_ports;
 struct rpc_subs;
 struct rpc_watches;
 struct settings;
+struct settings_diff;
 
 #define RPC_REPLY_MAX   3145728u /* bytes of a reply */
 #define RPC_WAITING_MAX 256u     /* calls of one client that have no answer yet */
@@ -45,7 +46,8 @@ struct rpc_context {
 	struct events *events;
 	struct control *control;
 	void (*stop)(void *arg);
-	void *stop_arg;
+	int (*reload)(void *arg, struct settings_diff *diff, struct err *err);
+	void *arg; /* of both */
 	const char *devices_root;
 	struct rpc_stats stats;
 	struct rpc_polls *polls;     /* that wait */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Handlers of the objects rpc and daemon. */
+/* Handlers of the objects rpc, daemon and log. */
 #include <config.h>
 
 #include <unistd.h>
@@ -11,7 +11,9 @@
 #include "daemon/loop.h"
 #include "daemon/rpc_handlers.h"
 #include "daemon/rpc_json.h"
+#include "daemon/settings_reload.h"
 #include "lib/core/jsonrpc.h"
+#include "lib/core/log.h"
 
 #define PROTOCOL 1
 
@@ -50,11 +52,11 @@ rpc_hello(struct rpc_call *call, const void *params)
 
 /* A list that is being filled by callbacks; NULL: there was no memory. */
 static void
-add_warning(void *arg, const char *sentence)
+add_text(void *arg, const char *text)
 {
 	json_t **list = arg;
 
-	if (*list && json_array_append_new(*list, json_string(sentence)) < 0) {
+	if (*list && json_array_append_new(*list, json_string(text)) < 0) {
 		json_decref(*list);
 		*list = NULL;
 	}
@@ -84,7 +86,7 @@ rpc_daemon_status(struct rpc_call *call, const void *params)
 	(void)params;
 	engine_stats(engine, &stats);
 	control_get_stats(context->control, &control);
-	engine_warnings(engine, add_warning, &warnings);
+	engine_warnings(engine, add_text, &warnings);
 	rpc_json_instance(ledger_instance(engine_ledger(engine)), instance);
 	(void)rpc_reply(call,
 	    json_pack("{s:s, s:o, s:s, s:s, s:I, s:I, s:o, s:s, s:o, s:I, s:I, s:I, "
@@ -108,7 +110,7 @@ on_answered(void *arg, bool written)
 	const struct rpc_context *context = arg;
 
 	(void)written;
-	context->stop(context->stop_arg);
+	context->stop(context->arg);
 }
 
 void
@@ -124,4 +126,44 @@ rpc_daemon_stop(struct rpc_call *call, const void *params)
 	/* What comes behind it, in the same line or turn, comes too late. */
 	if (rpc_reply(call, json_pack("{s:b}", "stopping", 1)) == 0)
 		context->is_stopping = true;
+}
+
+static json_t *
+keys_to_json(const struct settings_keys *keys)
+{
+	json_t *list = json_array();
+	size_t i;
+
+	for (i = 0; i < keys->count; i++)
+		add_text(&list, keys->names[i]);
+	return list;
+}
+
+void
+rpc_daemon_reload(struct rpc_call *call, const void *params)
+{
+	struct rpc_context *context = rpc_call_context(call);
+	struct settings_diff diff;
+	struct err err;
+
+	(void)params;
+	if (context->reload(context->arg, &diff, &err) < 0)
+		rpc_fail(call, &err);
+	else
+		(void)rpc_reply(call,
+		    json_pack("{s:o, s:o}", "changed", keys_to_json(&diff.changed),
+			"needs_restart", keys_to_json(&diff.pending)));
+}
+
+void
+rpc_log_set(struct rpc_call *call, const void *arg)
+{
+	const struct log_set_params *params = arg;
+	enum log_level before = log_get_level();
+	const char *level = log_level_name((enum log_level)params->level);
+
+	if (rpc_reply(call,
+		json_pack("{s:s, s:s}", "level", level, "before",
+		    log_level_name(before))) == 0)
+		log_set_level((enum log_level)params->level);
 }

@@ -25,6 +25,7 @@ union params {
 	struct conn_list_params conn_list;
 	struct event_get_params event_get;
 	struct event_subscribe_params event_subscribe;
+	struct log_set_params log_set;
 	struct conn_params conn;
 	struct conn_open_params conn_open;
 	struct conn_send_params conn_send;
@@ -42,23 +43,30 @@ is_too_late(const struct rpc_context *context, enum method_id method)
 	    method != METHOD_DAEMON_STOP;
 }
 
+bool
+rpc_call_is_denied(const struct rpc_call *call, struct err *err)
+{
+	const struct method_spec *method = &methods[call->method];
+	const struct rpc_client *client = call->client;
+
+	if (client->role >= method->role)
+		return false;
+	(void)err_set(err, ERR_DENIED, 0,
+	    "%s needs the role %s; user %ld has the role %s", method->name,
+	    role_name(method->role), (long)client->uid, role_name(client->role));
+	err_hint(err, "control.roles in the daemon's configuration says who has it");
+	return true;
+}
+
 /* Whether the call may be made at all, whatever its parameters. */
 static int
 admit(struct rpc_call *call, struct err *err)
 {
 	const struct method_spec *method = &methods[call->method];
 	const struct rpc_client *client = call->client;
-	int rc;
 
-	if (client->role < method->role) {
-		rc = err_set(err, ERR_DENIED, 0,
-		    "%s needs the role %s; user %ld has the role %s", method->name,
-		    role_name(method->role), (long)client->uid,
-		    role_name(client->role));
-		err_hint(err,
-		    "control.roles in the daemon's configuration says who has it");
-		return rc;
-	}
+	if (rpc_call_is_denied(call, err))
+		return -err_info(ERR_DENIED)->errnum;
 	if (is_too_late(&call->rpc->context, call->method))
 		return err_set(err, ERR_SHUTTING_DOWN, 0, "the daemon is stopping");
 	if (!method->waits)

@@ -14,6 +14,8 @@ void rpc_list(struct rpc_call *call, const void *params);
 void rpc_hello(struct rpc_call *call, const void *params);
 void rpc_daemon_status(struct rpc_call *call, const void *params);
 void rpc_daemon_stop(struct rpc_call *call, const void *params);
+void rpc_daemon_reload(struct rpc_call *call, const void *params);
+void rpc_log_set(struct rpc_call *call, const void *params);
 /* rpc_device.c */
 void rpc_device_list(struct rpc_call *call, const void *params);
 void rpc_srq_show(struct rpc_call *call, const void *params);

@@ -64,6 +64,8 @@ struct rpc_client {
 	struct client *client;
 	pid_t pid;
 	uid_t uid;
+	gid_t *gids; /* owned */
+	size_t gid_count;
 	enum role role;
 	struct ledger_owner owner;
 	struct rpc_sub sub;
@@ -91,6 +93,8 @@ struct rpc {
  */
 void rpc_call_run(struct rpc_client *client, const struct json_t *value,
     struct rpc_batch *batch);
+/* Whether the role of its client does not suffice; *err says so. */
+bool rpc_call_is_denied(const struct rpc_call *call, struct err *err);
 /* Its client has gone: the calls that wait are given up, or end unheard. */
 void rpc_call_client_gone(struct rpc_client *client);
 /* Answer a call that waits with an error, now; where it cannot be given up it goes on
@@ -103,6 +107,8 @@ void rpc_call_free(struct rpc_call *call);
 
 /* Its client has gone, and nothing of its subscription is being written any more. */
 void rpc_sub_client_gone(struct rpc_client *client);
+/* Tell the client what there is left to tell, and why it was the last. */
+void rpc_sub_end(struct rpc_client *client, const char *reason);
 
 /* An error of no request in particular, with id null. */
 void rpc_client_error(struct rpc_client *client, const struct err *err);

@@ -228,9 +228,9 @@ rpc_event_unsubscribe(struct rpc_call *call, const void *params)
 		rpc_sub_client_gone(client);
 }
 
-/* The last that a client is told. What does not fit is told to be missing. */
-static void
-end_sub(struct rpc_client *client, const char *reason)
+/* What does not fit is told to be missing. */
+void
+rpc_sub_end(struct rpc_client *client, const char *reason)
 {
 	const uint64_t newest = events_newest(client->rpc->context.events);
 	struct rpc_text text = { 0 };
@@ -254,7 +254,7 @@ rpc_subs_end(struct rpc_subs *subs)
 	struct rpc_client *client;
 
 	while ((client = TAILQ_FIRST(&subs->clients)))
-		end_sub(client, "stopping");
+		rpc_sub_end(client, "stopping");
 }
 
 int

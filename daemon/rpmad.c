@@ -16,8 +16,6 @@
 #include "daemon/settings_print.h"
 #include "lib/core/log.h"
 
-#define DEFAULT_FILE RPMAD_SYSCONFDIR "/rpmad.json"
-
 enum {
 	STATUS_OK = 0,
 	STATUS_FAILURE = 1,
@@ -54,7 +52,8 @@ static const char help[] =
     "Usage: rpmad [OPTION]...\n"
     "Receive RDMA messages and hand them to local programs, in the foreground.\n"
     "\n"
-    "  -c, --config FILE   configuration (default: " DEFAULT_FILE ", if it exists)\n"
+    "  -c, --config FILE   configuration (default: " SETTINGS_DEFAULT_FILE
+    ", if it exists)\n"
     "      --check FILE    check a configuration and exit\n"
     "      --print-config  print the configuration as it takes effect and exit\n"
     "      --schema        print the keys of the configuration and the methods of\n"
@@ -154,14 +153,14 @@ hold_signals(void)
 }
 
 static int
-serve(const struct settings *settings)
+serve(struct settings *settings, const char *file)
 {
 	struct daemon *daemon = NULL;
 	struct err err;
 	int rc;
 
 	log_set_level(settings->log_level);
-	rc = daemon_new(settings, &daemon, &err);
+	rc = daemon_new(settings, file, &daemon, &err);
 	if (rc < 0) {
 		complain(&err);
 		return status_of(err.code);
@@ -191,13 +190,11 @@ printed(int rc)
 static int
 act(const struct options *options)
 {
-	const char *file = options->file;
+	const char *file = settings_file(options->file);
 	struct settings *settings;
 	struct err err;
 	int status = STATUS_OK;
 
-	if (!file && access(DEFAULT_FILE, F_OK) == 0)
-		file = DEFAULT_FILE;
 	if (settings_load(file, &settings, &err) < 0) {
 		complain(&err);
 		if (options->action == ACTION_RUN)
@@ -209,7 +206,7 @@ act(const struct options *options)
 	else if (options->action == ACTION_PRINT_CONFIG)
 		status = printed(settings_print(settings, stdout));
 	else
-		status = serve(settings);
+		status = serve(settings, options->file);
 	settings_free(settings);
 	return status;
 }

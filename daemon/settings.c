@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include <jansson.h>
 
@@ -346,6 +347,14 @@ fail:
 	(void)err_set(err, ERR_INTERNAL_ERROR, -rc, "%s: %s", path,
 	    err_errno_text(-rc, text, sizeof(text)));
 	return rc;
+}
+
+const char *
+settings_file(const char *named)
+{
+	if (named)
+		return named;
+	return access(SETTINGS_DEFAULT_FILE, F_OK) == 0 ? SETTINGS_DEFAULT_FILE : NULL;
 }
 
 int

@@ -15,9 +15,10 @@
 
 struct json_t;
 
-#define SETTINGS_LISTEN_MAX 64u
-#define SETTINGS_ALLOW_MAX  256u
-#define SETTINGS_NAMES_MAX  64u
+#define SETTINGS_DEFAULT_FILE RPMAD_SYSCONFDIR "/rpmad.json"
+#define SETTINGS_LISTEN_MAX   64u
+#define SETTINGS_ALLOW_MAX    256u
+#define SETTINGS_NAMES_MAX    64u
 
 enum refill_mode {
 	REFILL_AUTO,
@@ -75,7 +76,10 @@ extern const struct param_table settings_table;
  * return   0 and *out; negative errno with err, whose path names the key
  */
 int settings_load(const char *path, struct settings **out, struct err *err);
-/* The same from text, for tests. name stands for the file in messages. */
+/* The file to read: the one that was named, else that of the installation, if it exists;
+ * NULL: none. */
+const char *settings_file(const char *named);
+/* As settings_load(), from text, for tests. name stands for the file in messages. */
 int settings_parse(const char *text, size_t len, const char *name,
     struct settings **out, struct err *err);
 void settings_free(struct settings *settings);

@@ -11,6 +11,7 @@
 
 #include <jansson.h>
 
+#include "daemon/settings_reload.h"
 #include "daemon/settings_roles.h"
 #include "lib/core/method.h"
 
@@ -134,6 +135,19 @@ settings_print(const struct settings *settings, FILE *file)
 	return print(settings_to_json(settings), file);
 }
 
+/* A row, and whether its key takes effect at a reload. */
+static json_t *
+key_to_json(const struct param_spec *spec)
+{
+	json_t *row = param_spec_to_json(spec);
+
+	if (json_object_set_new(row, "reload",
+		json_boolean(settings_can_reload(spec->name))) == 0)
+		return row;
+	json_decref(row);
+	return NULL;
+}
+
 static json_t *
 keys_to_json(void)
 {
@@ -141,8 +155,8 @@ keys_to_json(void)
 	size_t i;
 
 	for (i = 0; i < settings_table.count; i++) {
-		if (json_array_append_new(list,
-			param_spec_to_json(&settings_table.specs[i])) < 0) {
+		if (json_array_append_new(list, key_to_json(&settings_table.specs[i])) <
+		    0) {
 			json_decref(list);
 			return NULL;
 		}

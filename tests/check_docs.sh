@@ -213,6 +213,14 @@ socket=$(sed -n "s|^$socket\\.default	.*/||p" "$tmp/schema")
 grep -q "^control\\.socket	.*/$socket\\.\$" "$tmp/items" || echo "control.socket is not $socket by default" >>"$tmp/found"
 result "rpmad.json(5) has every key with its range and default"
 
+awk -F '\t' '/^config\.[0-9]+\.name\t/ { name = $2 } /^config\.[0-9]+\.reload\ttrue$/ { print name }' "$tmp/schema" |
+	sort >"$tmp/wanted"
+part rpmad.json.5 "Ss Changes without a restart" | sed -n '/^\.Bl/,/^\.El/p' | sed -n 's/^\.Ic \(.*\.\)/\1/p' |
+	tr -d ' ;' | tr , '\n' | sed '/^$/d' | grep -vx pool.slots | sort >"$tmp/items"
+differ "$tmp/wanted" "$tmp/items"
+test -s "$tmp/wanted" || echo "rpmad --schema names none" >>"$tmp/found"
+result "rpmad.json(5) has the keys that a reload takes over"
+
 awk '/^\.Sh EXAMPLES/ { here = 1 } here && /^\.Ed/ { exit } inside { print } here && /^\.Bd/ { inside = 1 }' \
 	man/rpmad.json.5 | sed -e 's/\\e/\\/g' -e 's/\\-/-/g' -e 's/\\&//g' >"$tmp/example.json"
 "$rpmad" --check "$tmp/example.json" >"$tmp/found" 2>&1 && : >"$tmp/found"
@@ -316,6 +324,7 @@ END
 		call $method
 	done
 	port=$(value listeners.0.port)
+	"$rpmactl" -s "$tmp/sock" methods --json | flatten | sort >"$tmp/list"
 	"$sender" "127.0.0.1:$port" --count 1 --text hello >/dev/null 2>>"$tmp/wrong"
 	call recv.poll '{"wait_ms": 5000}'
 	token=$(value completions.0.token)
@@ -335,11 +344,15 @@ END
 	call event.unsubscribe
 	call listener.add '{"addr": "127.0.0.1", "port": 0}'
 	call listener.remove "{\"listener\": $(value listener)}"
+	call daemon.reload
+	call log.set '{"level": "notice"}'
 	call daemon.stop
 	wait "$daemon" || echo "rpmad-fake ended with $?: $(cat "$tmp/log")" >>"$tmp/wrong"
 	daemon=
 	cp "$tmp/wrong" "$tmp/found"
 	result "rpmad-rpc(7) has the members of every result"
+	grep '^methods\.' "$tmp/schema" | sort | diff - "$tmp/list" >"$tmp/found"
+	result "rpc.list and rpmad --schema tell the same of the methods"
 else
 	skip "rpmad-rpc(7) has the members of every result" "no $fake"
 fi

@@ -62,6 +62,7 @@ static const struct err_info table[ERR_CODE_COUNT] = {
 	[ERR_DEVICE_GONE]      = { "DEVICE_GONE", -32025, ENODEV, EXIT_DEVICE_GONE, true, "the RDMA device was removed" },
 	[ERR_MEMLOCK_LIMIT]    = { "MEMLOCK_LIMIT", -32026, ENOMEM, EXIT_REFUSED, false, "the limit of locked memory is too low" },
 	[ERR_PROVIDER]         = { "PROVIDER", -32027, EIO, EXIT_REFUSED, false, "the device's driver or library refused" },
+	[ERR_CONFIG_INVALID]   = { "CONFIG_INVALID", -32028, EINVAL, EXIT_REFUSED, false, "the configuration's file cannot be read or is not valid" },
 };
 
 #define E(name) { name, #name }

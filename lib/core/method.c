@@ -8,6 +8,8 @@
 #include <string.h>
 
 static const char *const ack_words[] = { "manual", "auto", NULL };
+static const char *const level_words[] = { "error", "warning", "notice", "info",
+	"debug", NULL };
 static const char *const encoding_words[] = { "base64", "text", "none", NULL };
 static const char *const send_encoding_words[] = { "base64", "text", NULL };
 
@@ -18,6 +20,10 @@ static const char *const send_encoding_words[] = { "base64", "text", NULL };
 #define AT(s, field) offsetof(struct s, field)
 
 /* clang-format off */
+static const struct param_spec log_set_specs[] = {
+	{ .name = "level", .type = PARAM_ENUM, .words = level_words, .required = true,
+	  .doc = "the least important lines that are logged", .offset = AT(log_set_params, level) },
+};
 static const struct param_spec recv_post_specs[] = {
 	{ .name = "count", .type = PARAM_UINT, .min = 1, .max = 65536, .unit = "slots", .option = "n",
 	  .doc = "how many free slots to post", .offset = AT(recv_post_params, count) },
@@ -106,6 +112,7 @@ static const struct param_spec event_subscribe_specs[] = {
 	  .doc = "only events of these types (default: all)", .offset = AT(event_subscribe_params, types) },
 };
 
+static const enum err_code reload_errors[] = { ERR_CONFIG_INVALID };
 static const enum err_code post_errors[] = { ERR_NOT_READY, ERR_SRQ_FULL, ERR_SLOT_BUSY, ERR_SLOT_RANGE, ERR_PROVIDER };
 static const enum err_code poll_errors[] = { ERR_CANCELLED, ERR_SHUTTING_DOWN };
 static const enum err_code event_errors[] = { ERR_CANCELLED, ERR_SHUTTING_DOWN };
@@ -131,6 +138,10 @@ const struct method_spec methods[METHOD_COUNT] = {
 	  .help = "the state of the daemon in words and numbers" },
 	[METHOD_DAEMON_STOP] = { .name = "daemon.stop", .role = ROLE_ADMIN, .changes = true, .params = NO_PARAMS,
 	  .help = "drain the connections and stop" },
+	[METHOD_DAEMON_RELOAD] = { .name = "daemon.reload", .role = ROLE_ADMIN, .changes = true, .params = NO_PARAMS, E(reload_errors),
+	  .help = "read the configuration again and take over what may change" },
+	[METHOD_LOG_SET] = { .name = "log.set", .role = ROLE_ADMIN, .changes = true, .params = P(log_set_specs),
+	  .help = "change the level of the log until the next reload or restart" },
 	[METHOD_DEVICE_LIST] = { .name = "device.list", .role = ROLE_READ, .params = NO_PARAMS,
 	  .help = "the RDMA devices, their ports and addresses" },
 	[METHOD_SRQ_SHOW] = { .name = "srq.show", .role = ROLE_READ, .params = NO_PARAMS,

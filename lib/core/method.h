@@ -19,6 +19,8 @@ enum method_id {
 	METHOD_RPC_HELLO,
 	METHOD_DAEMON_STATUS,
 	METHOD_DAEMON_STOP,
+	METHOD_DAEMON_RELOAD,
+	METHOD_LOG_SET,
 	METHOD_DEVICE_LIST,
 	METHOD_SRQ_SHOW,
 	METHOD_RECV_POST,
@@ -97,6 +99,10 @@ enum data_encoding {
 
 struct no_params {
 	char nothing;
+};
+
+struct log_set_params {
+	unsigned int level; /* enum log_level */
 };
 
 struct recv_post_params {

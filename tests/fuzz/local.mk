@@ -11,14 +11,16 @@ fuzz_ldflags = $(AM_LDFLAGS)
 endif
 fuzz_common = %D%/replay.c %D%/fuzz.h
 
-check_PROGRAMS += %D%/fuzz_frame
+fuzz_programs = %D%/fuzz_frame %D%/fuzz_jsonrpc %D%/fuzz_param %D%/fuzz_settings \
+  %D%/fuzz_daemon
+check_PROGRAMS += $(fuzz_programs)
+
 EXTRA_DIST += %D%/fuzz_frame.in
 %C%_fuzz_frame_SOURCES = %D%/fuzz_frame.c $(fuzz_common)
 %C%_fuzz_frame_CPPFLAGS = $(fuzz_cppflags)
 %C%_fuzz_frame_LDFLAGS = $(fuzz_ldflags)
 %C%_fuzz_frame_LDADD = lib/core/libcore.a
 
-check_PROGRAMS += %D%/fuzz_jsonrpc
 EXTRA_DIST += %D%/fuzz_jsonrpc.in
 %C%_fuzz_jsonrpc_SOURCES = %D%/fuzz_jsonrpc.c $(fuzz_common)
 %C%_fuzz_jsonrpc_CPPFLAGS = $(fuzz_cppflags)
@@ -26,7 +28,6 @@ EXTRA_DIST += %D%/fuzz_jsonrpc.in
 %C%_fuzz_jsonrpc_LDFLAGS = $(fuzz_ldflags)
 %C%_fuzz_jsonrpc_LDADD = lib/core/libcore.a $(JANSSON_LIBS)
 
-check_PROGRAMS += %D%/fuzz_param
 EXTRA_DIST += %D%/fuzz_param.in
 %C%_fuzz_param_SOURCES = %D%/fuzz_param.c $(fuzz_common)
 %C%_fuzz_param_CPPFLAGS = $(fuzz_cppflags)
@@ -34,10 +35,17 @@ EXTRA_DIST += %D%/fuzz_param.in
 %C%_fuzz_param_LDFLAGS = $(fuzz_ldflags)
 %C%_fuzz_param_LDADD = lib/core/libcore.a $(JANSSON_LIBS)
 
-check_PROGRAMS += %D%/fuzz_settings
 EXTRA_DIST += %D%/fuzz_settings.in
 %C%_fuzz_settings_SOURCES = %D%/fuzz_settings.c $(fuzz_common)
 %C%_fuzz_settings_CPPFLAGS = $(fuzz_cppflags)
 %C%_fuzz_settings_CFLAGS = $(AM_CFLAGS) $(JANSSON_CFLAGS)
 %C%_fuzz_settings_LDFLAGS = $(fuzz_ldflags)
 %C%_fuzz_settings_LDADD = daemon/libdaemon.a lib/core/libcore.a $(JANSSON_LIBS)
+
+EXTRA_DIST += %D%/fuzz_daemon.in
+%C%_fuzz_daemon_SOURCES = %D%/fuzz_daemon.c $(fuzz_common)
+%C%_fuzz_daemon_CPPFLAGS = $(fuzz_cppflags)
+%C%_fuzz_daemon_CFLAGS = $(AM_CFLAGS) $(JANSSON_CFLAGS)
+%C%_fuzz_daemon_LDFLAGS = $(fuzz_ldflags)
+%C%_fuzz_daemon_LDADD = daemon/libdaemon.a lib/rpma/librpma-core.la lib/core/libcore.a \
+  $(fake_libs) $(EVENT_LIBS) $(JANSSON_LIBS) $(SYSTEMD_LIBS)

@@ -50,6 +50,7 @@ static const struct {
 	{ -32025, "DEVICE_GONE", 10, true },
 	{ -32026, "MEMLOCK_LIMIT", 1, false },
 	{ -32027, "PROVIDER", 1, false },
+	{ -32028, "CONFIG_INVALID", 1, false },
 };
 
 START_TEST(table_is_as_promised)

@@ -6,6 +6,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <grp.h>
 #include <signal.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -378,6 +379,51 @@ START_TEST(the_mode_is_never_wider)
 }
 END_TEST
 
+/* Another user, who tries to connect all the time; exit 1 when that ever worked. */
+static void
+knock(int ready_fd)
+{
+	struct sockaddr_un addr = { .sun_family = AF_UNIX };
+	int fd;
+
+	(void)snprintf(addr.sun_path, sizeof(addr.sun_path), "%s", path);
+	if (setgroups(0, NULL) != 0 || setgid(65534) != 0 || setuid(65534) != 0)
+		_exit(2);
+	tell(ready_fd);
+	for (;;) {
+		fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+		if (connect(fd, (struct sockaddr *)&addr, sizeof(addr)) == 0)
+			_exit(1);
+		/* What it meets is nobody, or no permission. */
+		if (errno != EACCES && errno != ENOENT)
+			_exit(3);
+		(void)close(fd);
+	}
+}
+
+/* Between bind and its mode too the socket lets nobody in who may not later. */
+START_TEST(nobody_else_ever_gets_in)
+{
+	struct usock_listener listener;
+	pid_t pid;
+	int i, status;
+
+	if (geteuid() != 0)
+		return; /* needs another user */
+	ck_assert_int_eq(chmod(folder, 0711), 0);
+	(void)umask(0);
+	pid = child_that(knock);
+	for (i = 0; i < 5000; i++) {
+		if (usock_listen(path, 0600, &listener, NULL, NULL) != 0)
+			break;
+		usock_listener_close(&listener);
+	}
+	ck_assert_int_eq(i, 5000);
+	status = end_child(pid, SIGKILL);
+	ck_assert_msg(WIFSIGNALED(status), "status %d", WEXITSTATUS(status));
+}
+END_TEST
+
 int
 main(void)
 {
@@ -399,6 +445,7 @@ main(void)
 	tcase_add_test(tcase, paths_that_cannot_be);
 	tcase_add_test(tcase, one_of_many_openers_wins);
 	tcase_add_test(tcase, the_mode_is_never_wider);
+	tcase_add_test(tcase, nobody_else_ever_gets_in);
 	suite_add_tcase(suite, tcase);
 	return harness_run(suite);
 }

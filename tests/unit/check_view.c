@@ -64,6 +64,10 @@ static const struct fixture fixtures[] = {
 	{ "events_1", view_events, "{'instance':'0123456789abcdef','events':[" EVENT_1 "],'next':1,'missed':0}" },
 	{ "events_2", view_events, "{'instance':'0123456789abcdef','events':[" EVENT_2 "," EVENT_3 "],'next':3,'missed':1}" },
 	{ "stopping", view_stopping, "{'stopping':true}" },
+	{ "reloaded", view_reloaded,
+	    "{'changed':['log.level','control.roles'],'needs_restart':['pool.slots']}" },
+	{ "reloaded_nothing", view_reloaded, "{'changed':[],'needs_restart':[]}" },
+	{ "log_level", view_log_level, "{'level':'debug','before':'notice'}" },
 	{ "methods_0", view_methods, "{'methods':[]}" },
 	{ "methods_2", view_methods,
 	  "{'methods':[{'name':'rpc.list','role':'read','help':'list the methods'},"

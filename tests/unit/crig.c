@@ -15,6 +15,7 @@
 
 #include <jansson.h>
 
+#include "daemon/reload.h"
 #include "lib/core/log.h"
 
 #define PATIENCE_NS 8000000000u
@@ -35,6 +36,19 @@ on_stop(void *arg)
 	struct crig *rig = arg;
 
 	rig->stop_calls++;
+}
+
+static int
+on_reload(void *arg, struct settings_diff *diff, struct err *err)
+{
+	struct crig *rig = arg;
+	const struct reload reload = { .file = rig->file,
+		.settings = rig->settings,
+		.access = rig->access,
+		.socket_group = ACCESS_NO_GROUP,
+		.rpc = rig->rpc };
+
+	return reload_run(&reload, diff, err);
 }
 
 static void
@@ -69,7 +83,8 @@ crig_start(struct crig *rig, const char *config)
 		.access = rig->access,
 		.events = rig->events,
 		.stop = on_stop,
-		.stop_arg = rig,
+		.reload = on_reload,
+		.arg = rig,
 		.devices_root = rig->devices_root };
 	ck_assert_int_eq(rpc_new(&rpc, &rig->rpc, &err), 0);
 	ck_assert_int_eq(engine_new(rig->loop, rig->settings, &hooks, &rig->engine,

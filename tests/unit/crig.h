@@ -29,6 +29,7 @@ struct crig {
 	unsigned int stop_calls;  /* that daemon.stop caused */
 	unsigned int stall_ms;    /* for crig_start(); 0: the usual */
 	const char *devices_root; /* likewise */
+	const char *file;         /* what daemon.reload reads */
 	char log[CRIG_LOG_MAX];   /* "level tag: text\n" ... */
 };
 

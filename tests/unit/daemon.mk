@@ -44,6 +44,25 @@ check_PROGRAMS += %D%/check_loop
 %C%_check_loop_CFLAGS = $(daemon_cflags)
 %C%_check_loop_LDADD = $(daemon_ldadd)
 
+# These talk to tests/fake/rpmad-fake, which is built with the rest.
+process_rig = %D%/daemon_rig.c %D%/daemon_rig.h %D%/harness.h
+process_ldadd = $(JANSSON_LIBS) $(CHECK_LIBS)
+
+check_PROGRAMS += %D%/check_protocol
+%C%_check_protocol_SOURCES = %D%/check_protocol.c $(process_rig)
+%C%_check_protocol_CFLAGS = $(daemon_cflags)
+%C%_check_protocol_LDADD = $(process_ldadd)
+
+check_PROGRAMS += %D%/check_pressure
+%C%_check_pressure_SOURCES = %D%/check_pressure.c $(process_rig)
+%C%_check_pressure_CFLAGS = $(daemon_cflags)
+%C%_check_pressure_LDADD = $(process_ldadd)
+
+check_PROGRAMS += %D%/check_reload
+%C%_check_reload_SOURCES = %D%/check_reload.c $(daemon_rig)
+%C%_check_reload_CFLAGS = $(daemon_cflags)
+%C%_check_reload_LDADD = $(daemon_ldadd)
+
 check_PROGRAMS += %D%/check_rpc
 %C%_check_rpc_SOURCES = %D%/check_rpc.c $(daemon_rig)
 %C%_check_rpc_CFLAGS = $(daemon_cflags)
