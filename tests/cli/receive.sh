@@ -10,6 +10,7 @@ port=$(ctl a listeners --json | first port)
 
 ctl a status >"$dir/status"
 golden cli_status_start "$dir/status"
+# The pool's pages are the machine's.
 ctl a srq | sed '/^times/d; /^state/d; /^pool/d' >"$dir/srq"
 golden cli_srq "$dir/srq"
 
