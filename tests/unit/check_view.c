@@ -29,11 +29,11 @@ struct fixture {
 #define SLOTS "'slots':{'free':12,'posted':500,'ready':3,'leased':1,'total':516}"
 #define CONN_3 "{'conn':3,'state':'established','direction':'in','peer':'192.0.2.9:40001'," \
 	"'local':'192.0.2.7:7471','qp_num':17,'listener':1,'since':'2026-01-02T03:04:05.123456Z'," \
-	"'messages':12,'bytes':49152,'sent_messages':0,'sent_bytes':0,'held':4,'last_recv_age_ms':1250," \
+	"'messages':12,'bytes':49152,'sent_messages':0,'sent_bytes':0,'held':4,'held_max':9,'last_recv_age_ms':1250," \
 	"'peer_slot_size':4096,'reason':null,'closed_at':null,'errors':0}"
 #define CONN_4 "{'conn':4,'state':'closed','direction':'out','peer':'[2001:db8::9]:7471'," \
 	"'local':'[2001:db8::7]:40002','qp_num':null,'listener':null,'since':'2026-01-02T03:04:05.123456Z'," \
-	"'messages':0,'bytes':0,'sent_messages':9007199254740991,'sent_bytes':5,'held':0,'last_recv_age_ms':null," \
+	"'messages':0,'bytes':0,'sent_messages':9007199254740991,'sent_bytes':5,'held':0,'held_max':0,'last_recv_age_ms':null," \
 	"'peer_slot_size':null,'reason':'message_too_long','closed_at':'2026-01-02T03:05:05.000000Z','errors':1}"
 #define LISTENER_1 "{'listener':1,'addr':'192.0.2.7','port':7471,'up':true,'requests_total':5,'accepted_total':4}"
 #define LISTENER_2 "{'listener':2,'addr':'2001:db8::7','port':7471,'up':false,'requests_total':0,'accepted_total':0}"
