@@ -290,7 +290,8 @@ rpc_new(const struct rpc_config *config, struct rpc **out, struct err *err)
 		.arg = config->arg,
 		.devices_root =
 		    config->devices_root ? config->devices_root : DEVICES_ROOT,
-		.started_ns = loop_now_ns() };
+		.started_ns = loop_now_ns(),
+		.stats = { .request_ns = { .scale = &histogram_ns } } };
 	rpc->refusal = make_refusal(config->settings->control_max_clients);
 	if (!rpc->refusal || rpc_polls_new(&rpc->context, &rpc->context.polls) < 0 ||
 	    rpc_watches_new(&rpc->context, &rpc->context.watches) < 0 ||

@@ -271,12 +271,27 @@ unlink_call(struct rpc_call *call)
 	client_release(call->client->client);
 }
 
+static void
+count_call(const struct rpc_call *call, enum err_code code)
+{
+	struct rpc_stats *stats = &call->rpc->context.stats;
+
+	if (code == ERR_NONE)
+		stats->calls_ok[call->method]++;
+	else
+		stats->calls_failed[call->method]++;
+	if (!call->is_waiting)
+		histogram_add(&stats->request_ns, loop_now_ns() - call->started_ns);
+}
+
 /* It was answered, or nobody wants an answer. */
 static void
 end_call(struct rpc_call *call, enum err_code code)
 {
 	assert(!call->is_ended); /* answered twice */
 	call->is_ended = true;
+	if (call->method != METHOD_COUNT)
+		count_call(call, code);
 	if (call->client && call->method != METHOD_COUNT)
 		audit(call, code);
 	unlink_call(call);

@@ -9,6 +9,7 @@
 
 #include "daemon/control_client.h"
 #include "lib/core/err.h"
+#include "lib/core/histogram.h"
 #include "lib/core/method.h"
 
 struct control;
@@ -34,6 +35,9 @@ struct rpc_stats {
 	uint64_t request_errors; /* of them, answered with an error */
 	uint64_t parse_errors;   /* lines that held no request */
 	uint64_t notifications_refused;
+	uint64_t calls_ok[METHOD_COUNT];
+	uint64_t calls_failed[METHOD_COUNT];
+	struct histogram request_ns; /* of calls that had not to wait */
 	uint64_t subscribers;
 	uint64_t events_missed; /* that subscribers were not told of */
 };

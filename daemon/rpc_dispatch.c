@@ -9,6 +9,7 @@
 
 #include <jansson.h>
 
+#include "daemon/loop.h"
 #include "daemon/rpc_impl.h"
 #include "lib/core/jsonrpc.h"
 
@@ -164,6 +165,7 @@ rpc_call_run(struct rpc_client *client, const json_t *value, struct rpc_batch *b
 	call->client = client;
 	call->batch = batch;
 	call->method = METHOD_COUNT;
+	call->started_ns = loop_now_ns();
 	call->request = json_incref((json_t *)(uintptr_t)value);
 	if (jsonrpc_read(value, &request, &err) < 0) {
 		call->id = request.id;

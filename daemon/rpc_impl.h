@@ -47,6 +47,7 @@ struct rpc_call {
 	bool is_in_handler; /* the memory is still needed */
 	bool is_ended;
 	bool is_waiting; /* it is in a list */
+	uint64_t started_ns;
 };
 
 /* What a client is told of without asking each time. */

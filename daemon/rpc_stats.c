@@ -112,6 +112,32 @@ memory_stats(const struct engine_stats *stats)
 	    limit > INT64_MAX ? json_null() : json_integer((json_int_t)limit));
 }
 
+/* [{"method", "result", "count"}, ...] of those that were called. */
+static json_t *
+calls(const struct rpc_stats *stats)
+{
+	json_t *list = json_array();
+	unsigned int i;
+	int rc = 0;
+
+	for (i = 0; i < METHOD_COUNT; i++) {
+		if (rc == 0 && stats->calls_ok[i] > 0)
+			rc = json_array_append_new(list,
+			    json_pack("{s:s, s:s, s:I}", "method", methods[i].name,
+				"result", "ok", "count",
+				(json_int_t)stats->calls_ok[i]));
+		if (rc == 0 && stats->calls_failed[i] > 0)
+			rc = json_array_append_new(list,
+			    json_pack("{s:s, s:s, s:I}", "method", methods[i].name,
+				"result", "error", "count",
+				(json_int_t)stats->calls_failed[i]));
+	}
+	if (rc == 0)
+		return list;
+	json_decref(list);
+	return NULL;
+}
+
 static json_t *
 control_stats(const struct rpc_context *context)
 {
@@ -119,7 +145,7 @@ control_stats(const struct rpc_context *context)
 	struct control_stats control;
 
 	control_get_stats(context->control, &control);
-	return json_pack("{s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I}",
+	return json_pack("{s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:o, s:o}",
 	    "clients", (json_int_t)control.clients, "clients_total",
 	    (json_int_t)control.clients_total, "clients_refused_total",
 	    (json_int_t)control.refused, "clients_dropped_total",
@@ -128,7 +154,8 @@ control_stats(const struct rpc_context *context)
 	    "parse_errors_total", (json_int_t)stats->parse_errors,
 	    "notifications_refused_total", (json_int_t)stats->notifications_refused,
 	    "subscribers", (json_int_t)stats->subscribers, "events_missed_total",
-	    (json_int_t)stats->events_missed);
+	    (json_int_t)stats->events_missed, "calls", calls(stats), "request_ns",
+	    rpc_json_histogram(&stats->request_ns));
 }
 
 static json_t *

@@ -197,11 +197,42 @@ START_TEST(test_stats)
 	check_shape(json_object_get(result, "control"),
 	    "clients:i clients_total:i clients_refused_total:i clients_dropped_total:i "
 	    "requests_total:i request_errors_total:i parse_errors_total:i "
-	    "notifications_refused_total:i subscribers:i events_missed_total:i");
+	    "notifications_refused_total:i subscribers:i events_missed_total:i "
+	    "calls:a request_ns:o");
 	check_shape(json_object_get(result, "loop"),
 	    "turns_total:i stalls_total:i turn_ns:o");
 	check_shape(json_object_get(json_object_get(result, "loop"), "turn_ns"),
 	    "count:i sum:i buckets:a");
+	json_decref(result);
+}
+END_TEST
+
+/* Each call by its method and its end; a poll that waits is no request that took long. */
+START_TEST(test_calls)
+{
+	const json_t *call;
+	json_t *result, *calls, *waited;
+
+	json_decref(crig_call(&a, "srq.show", NULL));
+	json_decref(crig_call(&a, "srq.show", NULL));
+	json_decref(crig_fail(&a, "conn.show", "{\"conn\": 99}", "NO_SUCH_CONN"));
+	json_decref(crig_call(&a, "recv.poll", "{\"wait_ms\": 50}"));
+	result = crig_call(&a, "stats.get", NULL);
+	calls = json_object_get(json_object_get(result, "control"), "calls");
+	ck_assert_uint_eq(json_array_size(calls), 3);
+	call = json_array_get(calls, 0);
+	check_shape(call, "method:s result:s count:i");
+	ck_assert_str_eq(crig_text(call, "method"), "srq.show");
+	ck_assert_str_eq(crig_text(call, "result"), "ok");
+	ck_assert_int_eq(crig_integer(call, "count"), 2);
+	call = json_array_get(calls, 1);
+	ck_assert_str_eq(crig_text(call, "method"), "recv.poll");
+	call = json_array_get(calls, 2);
+	ck_assert_str_eq(crig_text(call, "method"), "conn.show");
+	ck_assert_str_eq(crig_text(call, "result"), "error");
+	ck_assert_int_eq(crig_integer(call, "count"), 1);
+	waited = json_object_get(json_object_get(result, "control"), "request_ns");
+	ck_assert_int_eq(crig_integer(waited, "count"), 3);
 	json_decref(result);
 }
 END_TEST
@@ -431,6 +462,7 @@ suite(void)
 	tcase_add_test(tc, test_status);
 	tcase_add_test(tc, test_srq);
 	tcase_add_test(tc, test_stats);
+	tcase_add_test(tc, test_calls);
 	tcase_add_test(tc, test_listeners);
 	tcase_add_test(tc, test_conns);
 	tcase_add_test(tc, test_conn_open_and_close);
