@@ -18,7 +18,8 @@ flood=$((slots - watermark + 1))
 
 # flood KIND PAIR COUNT: leaves its exit status in $status and a line "KIND PAIR BEGIN END SENT" in phases.
 flood() {
-  "$PING" "$RDMA_IP" $PORT flood $rate "$3" >flood.out 2>>ping.err
+  # In an engine that closes nobody it would wait for ever.
+  timeout -k 1 60 "$PING" "$RDMA_IP" $PORT flood $rate "$3" >flood.out 2>>ping.err
   status=$?
   echo "$1 $2 $(cat flood.out)" >>phases
 }
@@ -99,7 +100,7 @@ diag_file ping.err
 diag_file echo.err
 check_is "none came twice" "$(cat rtt.? | wc -l)" "$(sed -n 's/^pings=\([0-9]*\) .*/\1/p' echo.out)"
 
-if awk '$3 < 100 { exit 1 }' times.txt; then pass "there is enough to compare"; else fail "there is enough to compare" "less than 100 round trips at a time"; fi
+if awk '$3 < 50 { exit 1 }' times.txt; then pass "there is enough to compare"; else fail "there is enough to compare" "less than 50 round trips at a time"; fi
 check_below "the median round trip beside one that is not read is within 1.5 times of that beside one that is, in percent" 150 "$middle"
 check_below "and 99 % are within 2 times, in percent" 200 "$high"
 
