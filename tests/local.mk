@@ -22,7 +22,7 @@ EXTRA_DIST += \
   %D%/guest/bad-input.sh %D%/guest/bad-link.sh %D%/guest/churn.sh %D%/guest/compat.sh \
   %D%/guest/consumers.sh %D%/guest/device.sh %D%/guest/disconnect-at-once.sh \
   %D%/guest/examples.sh %D%/guest/fairness.sh %D%/guest/huge-pages.sh %D%/guest/labels.sh \
-  %D%/guest/lib.sh %D%/guest/lifecycle.sh \
+  %D%/guest/lib.sh %D%/guest/lifecycle.sh %D%/guest/limits.sh \
   %D%/guest/main-flow.sh %D%/guest/many-conns.sh %D%/guest/rkey.sh %D%/guest/rnr.sh \
   %D%/guest/run %D%/guest/shell-consumers.sh %D%/guest/stage.sh %D%/guest/stop.sh \
   %D%/guest/two-node.sh
