@@ -18,7 +18,8 @@ flood=$((slots - watermark + 1))
 
 # flood KIND PAIR COUNT: leaves its exit status in $status and a line "KIND PAIR BEGIN END SENT" in phases.
 flood() {
-  "$PING" "$RDMA_IP" $PORT flood $rate "$3" >flood.out 2>>ping.err
+  # In an engine that closes nobody it would wait for ever.
+  timeout -k 1 60 "$PING" "$RDMA_IP" $PORT flood $rate "$3" >flood.out 2>>ping.err
   status=$?
   echo "$1 $2 $(cat flood.out)" >>phases
 }

@@ -48,7 +48,7 @@ start_rpmad '.pool = {slots: 16384, slot_size: 256} | .receive = {target: 16384}
 peer "$CM_SEND" --addr "$RDMA_IP" --port $PORT --conns 4 --flood --max-len 256 --manifest flood.manifest
 wait_until 20 stats_say '.recv.messages_total > 500'
 ends "in a flood that nobody reads"
-kept=$(sed -n 's/.* \([0-9]*\) messages were not acknowledged.*/\1/p' rpmad.log | tail -n 1)
+kept=$(sed -n 's/.*messages=\([0-9]*\) were not acknowledged.*/\1/p' rpmad.log | tail -n 1)
 diag "$(wc -l <flood.manifest) sends had completed, ${kept:-no} messages were there at the end"
 # On iWARP a send is through when it is on its way.
 [ "$RDMA_DEV" != rxe0 ] || check "every message whose sender saw success is there" test "$(wc -l <flood.manifest)" -le "${kept:-0}"
