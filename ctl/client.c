@@ -33,6 +33,9 @@ struct client {
 	uint64_t allowed_ms;  /* from the start of the deadline's time to its end */
 	uint64_t deadline_ms; /* CLOCK_MONOTONIC */
 	json_int_t last_id;
+	json_int_t begun_id; /* of the request whose reply is taken later; 0: none */
+	json_t *begun_reply; /* it came while another was waited for; owned */
+	uint64_t begun_deadline_ms;
 	size_t request_max;
 };
 
@@ -121,14 +124,14 @@ send_line(const struct client *client, const char *line, size_t len, struct err 
 	return 0;
 }
 
-/* Receive until the frame has a line. */
+/* The next line of what has come. return   0; -EAGAIN there is none yet; others with err
+ */
 static int
-receive_line(struct client *client, char **line, size_t *len, struct err *err)
+next_line(const struct client *client, char **line, size_t *len, struct err *err)
 {
 	enum frame_result result;
 	char piece[RECEIVE_SIZE];
 	ssize_t n;
-	int rc;
 
 	for (;;) {
 		result = frame_next(client->frame, line, len);
@@ -136,13 +139,12 @@ receive_line(struct client *client, char **line, size_t *len, struct err *err)
 			return 0;
 		if (result == FRAME_TOO_LARGE)
 			return not_understood(err, "the daemon's answer has no end");
-		rc = wait_ready(client, POLLIN, err);
-		if (rc != 0)
-			return rc;
 		n = recv(client->fd, piece, sizeof(piece), MSG_DONTWAIT);
 		if (n > 0)
 			must_0(frame_append(client->frame, piece, (size_t)n));
-		else if (n == 0 || (errno != EAGAIN && errno != EINTR))
+		else if (n < 0 && errno == EAGAIN)
+			return -EAGAIN;
+		else if (n == 0 || errno != EINTR)
 			return connection_lost(n == 0 ? 0 : errno, err);
 	}
 }
@@ -168,31 +170,69 @@ classify(const struct client *client, const json_t *reply, struct err *err)
 	return number == client->last_id ? 0 : -EAGAIN;
 }
 
+/*
+ * Read a line. return   0 and *reply (a new reference), which answers the last call;
+ * -EAGAIN it does not, and was kept if it answers what was begun; others with err
+ */
+static int
+sort_line(struct client *client, const char *line, size_t len, json_t **reply,
+    struct err *err)
+{
+	json_t *value = json_loadb(line, len, JSON_ALLOW_NUL, NULL);
+	json_int_t id = json_integer_value(json_object_get(value, "id"));
+	int rc = classify(client, value, err);
+
+	if (rc == 0 || rc == -EAGAIN) {
+		if (id != 0 && id == client->begun_id) {
+			client->begun_reply = value;
+			return -EAGAIN;
+		}
+		if (rc == 0) {
+			*reply = value;
+			return 0;
+		}
+	}
+	json_decref(value);
+	return rc;
+}
+
+/* What a reply says. The reference is taken. */
+static int
+read_result(json_t *reply, json_t **result, struct err *err)
+{
+	const json_t *found;
+	int rc = jsonrpc_read_reply(reply, &found, err);
+
+	if (rc == -EBADMSG)
+		rc = not_understood(err, "the daemon's answer is malformed");
+	if (rc == 0)
+		*result = json_incref(json_object_get(reply, "result"));
+	json_decref(reply);
+	return rc;
+}
+
 /* Receive the answer to the last request. */
 static int
 receive_reply(struct client *client, json_t **result, struct err *err)
 {
-	const json_t *found;
 	json_t *reply;
 	char *line;
 	size_t len;
 	int rc;
 
-	do {
-		rc = receive_line(client, &line, &len, err);
-		if (rc != 0)
-			return rc;
-		reply = json_loadb(line, len, JSON_ALLOW_NUL, NULL);
-		rc = classify(client, reply, err);
-		if (rc == 0)
-			rc = jsonrpc_read_reply(reply, &found, err);
-		if (rc == -EBADMSG)
-			rc = not_understood(err, "the daemon's answer is malformed");
-		if (rc == 0)
-			*result = json_incref(json_object_get(reply, "result"));
-		json_decref(reply);
-	} while (rc == -EAGAIN);
-	return rc;
+	for (;;) {
+		rc = next_line(client, &line, &len, err);
+		if (rc == -EAGAIN) {
+			rc = wait_ready(client, POLLIN, err);
+			if (rc == 0)
+				continue;
+		} else if (rc == 0) {
+			rc = sort_line(client, line, len, &reply, err);
+			if (rc == -EAGAIN)
+				continue;
+		}
+		return rc == 0 ? read_result(reply, result, err) : rc;
+	}
 }
 
 char *
@@ -207,16 +247,14 @@ client_format_request(const char *method, struct json_t *params, long long id)
 	return text;
 }
 
-int
-client_call(struct client *client, const char *method, struct json_t *params,
-    uint64_t wait_ms, struct json_t **result, struct err *err)
+/* Send a request under the next id. */
+static int
+send_request(struct client *client, const char *method, json_t *params, struct err *err)
 {
 	char *text = client_format_request(method, params, ++client->last_id);
 	size_t len = strlen(text);
 	int rc;
 
-	client->deadline_ms += wait_ms;
-	client->allowed_ms += wait_ms;
 	if (len > client->request_max) {
 		(void)err_set(err, ERR_TOO_LARGE, 0,
 		    "the request has %zu bytes, over the daemon's limit of %zu", len,
@@ -227,9 +265,74 @@ client_call(struct client *client, const char *method, struct json_t *params,
 		rc = send_line(client, text, len + 1, err);
 	}
 	free(text);
-	if (rc != 0)
-		return rc;
-	return receive_reply(client, result, err);
+	return rc;
+}
+
+int
+client_call(struct client *client, const char *method, struct json_t *params,
+    uint64_t wait_ms, struct json_t **result, struct err *err)
+{
+	int rc;
+
+	client->deadline_ms += wait_ms;
+	client->allowed_ms += wait_ms;
+	rc = send_request(client, method, params, err);
+	return rc == 0 ? receive_reply(client, result, err) : rc;
+}
+
+int
+client_begin(struct client *client, const char *method, struct json_t *params,
+    uint64_t wait_ms, struct err *err)
+{
+	int rc;
+
+	client_renew(client);
+	rc = send_request(client, method, params, err);
+	if (rc == 0) {
+		client->begun_id = client->last_id;
+		client->begun_deadline_ms = client->deadline_ms + wait_ms;
+	}
+	return rc;
+}
+
+int
+client_take(struct client *client, struct json_t **result, struct err *err)
+{
+	json_t *reply = NULL;
+	char *line;
+	size_t len;
+	int rc;
+
+	while (!client->begun_reply && !reply) {
+		rc = next_line(client, &line, &len, err);
+		if (rc == -EAGAIN && usock_now_ms() >= client->begun_deadline_ms) {
+			client->allowed_ms = client->config.timeout_ms;
+			return timed_out(client, err);
+		}
+		if (rc != 0)
+			return rc;
+		rc = sort_line(client, line, len, &reply, err);
+		if (rc != 0 && rc != -EAGAIN)
+			return rc;
+	}
+	/* A reply to no request in particular concerns this one too. */
+	if (!reply)
+		reply = client->begun_reply;
+	client->begun_reply = NULL;
+	client->begun_id = 0;
+	return read_result(reply, result, err);
+}
+
+int
+client_fd(const struct client *client)
+{
+	return client->fd;
+}
+
+uint64_t
+client_take_deadline_ms(const struct client *client)
+{
+	return client->begun_deadline_ms;
 }
 
 void
@@ -344,5 +447,6 @@ client_close(struct client *client)
 	if (client->fd >= 0)
 		(void)close(client->fd);
 	frame_free(client->frame);
+	json_decref(client->begun_reply);
 	free(client);
 }

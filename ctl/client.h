@@ -52,6 +52,26 @@ size_t client_request_max(const struct client *client);
 RPMAD_MUST_USE int client_call(struct client *client, const char *method,
     struct json_t *params, uint64_t wait_ms, struct json_t **result, struct err *err);
 
+/*
+ * Send a request whose reply is to be taken later, one at a time; other calls may be made
+ * meanwhile, and keep it where it comes between theirs.
+ * return   0; others as client_call(), with err
+ */
+RPMAD_MUST_USE int client_begin(struct client *client, const char *method,
+    struct json_t *params, uint64_t wait_ms, struct err *err);
+
+/*
+ * Take the reply to what was begun, without waiting for it.
+ * return   -EAGAIN it is not there yet; others as client_call(): then it is over
+ */
+RPMAD_MUST_USE int client_take(struct client *client, struct json_t **result,
+    struct err *err);
+
+/* Readable: client_take() may have something. */
+int client_fd(const struct client *client);
+/* When what was begun times out, CLOCK_MONOTONIC. */
+uint64_t client_take_deadline_ms(const struct client *client);
+
 /* Send a request and do not wait for its reply; a failure is ignored. */
 void client_tell(struct client *client, const char *method, struct json_t *params);
 

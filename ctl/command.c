@@ -31,14 +31,18 @@ const struct command commands[] = {
 	  .help = "give receive slots to the shared receive queue",
 	  .example = "rpmactl post -n 64",
 	  .note = "Without options one free slot is posted." },
-	{ .name = "poll", .usage = "[-n N] [-w S] [--follow] [--raw [--length-prefix]] [--encoding base64|text|none] [--no-ack --lease S]",
-	  .method = METHOD_RECV_POLL, HIDDEN("ack", "ack_tokens"), .own = &run_poll_options, .run = run_poll,
+	{ .name = "poll", .usage = "[-n N] [-w S] [--follow] [--raw [--length-prefix]] [--encoding base64|text|none] [--no-ack --lease S] "
+	  "[--exec [--jobs N] [--job-timeout S] [--dead-letter DIR [--retries N]] [--retry-delay S] -- COMMAND ARGUMENT...]",
+	  .method = METHOD_RECV_POLL, WORDS(0, COMMAND_WORDS_ANY), HIDDEN("ack", "ack_tokens"), .own = &run_poll_options, .run = run_poll,
 	  .exits = 1u << EXIT_STATUS_NOTHING,
 	  .help = "take the messages that have arrived",
 	  .example = "rpmactl poll --follow --json | jq -r .peer",
 	  .note = "A message is acknowledged after it was written to standard output; one that could not\n"
 		  "be written stays in the daemon. Data is asked for as text, unless --json, --raw or\n"
-		  "--encoding is given. With --follow, -n ends the command after N messages." },
+		  "--encoding is given. With --follow, -n ends the command after N messages.\n\n"
+		  "--exec acknowledges a message when its command ends with status 0. The message is in\n"
+		  "its environment as RPMA_CONN, RPMA_PEER, RPMA_LEN, RPMA_SEQ, RPMA_IMM, RPMA_CONTEXT and\n"
+		  "RPMA_DELIVERIES. SIGTERM lets running commands end, a second one ends them." },
 	{ .name = "ack", .usage = "TOKEN...", .method = METHOD_RECV_ACK, .word_param = "tokens", WORDS(1, COMMAND_WORDS_ANY), .view = view_acked,
 	  .help = "acknowledge messages: their slots become free",
 	  .example = "rpmactl ack 0123456789abcdef.7.1" },

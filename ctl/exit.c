@@ -13,7 +13,7 @@ exit_status_meaning(enum exit_status status)
 	case EXIT_STATUS_OK:
 		return "done";
 	case EXIT_STATUS_FAILED:
-		return "the daemon said no, or the output could not be written";
+		return "the daemon said no, a command failed, or the output could not be written";
 	case EXIT_STATUS_USAGE:
 		return "the command line is wrong";
 	case EXIT_STATUS_NO_DAEMON:

@@ -9,8 +9,22 @@
 #include <signal.h>
 #include <stddef.h>
 #include <sys/signalfd.h>
+#include <unistd.h>
 
 #include "lib/core/compiler.h"
+
+/* Block signals and give them a descriptor. */
+static int
+open_signals(const sigset_t *set, struct err *err)
+{
+	int fd = signalfd(-1, set, SFD_CLOEXEC | SFD_NONBLOCK);
+
+	if (fd < 0)
+		return err_set(err, ERR_INTERNAL_ERROR, errno,
+		    "cannot watch for signals");
+	(void)sigprocmask(SIG_BLOCK, set, NULL);
+	return fd;
+}
 
 int
 interrupt_open(struct err *err)
@@ -19,19 +33,32 @@ interrupt_open(struct err *err)
 	struct sigaction action;
 	sigset_t set;
 	size_t i;
-	int fd;
 
 	(void)sigemptyset(&set);
 	for (i = 0; i < ARRAY_LEN(signals); i++)
 		if (sigaction(signals[i], NULL, &action) == 0 &&
 		    action.sa_handler != SIG_IGN)
 			(void)sigaddset(&set, signals[i]);
-	fd = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
-	if (fd < 0)
-		return err_set(err, ERR_INTERNAL_ERROR, errno,
-		    "cannot watch for signals");
-	(void)sigprocmask(SIG_BLOCK, &set, NULL);
-	return fd;
+	return open_signals(&set, err);
+}
+
+int
+interrupt_open_children(struct err *err)
+{
+	sigset_t set;
+
+	(void)sigemptyset(&set);
+	(void)sigaddset(&set, SIGCHLD);
+	(void)signal(SIGCHLD, SIG_DFL);
+	return open_signals(&set, err);
+}
+
+bool
+interrupt_take(int fd)
+{
+	struct signalfd_siginfo info;
+
+	return fd >= 0 && read(fd, &info, sizeof(info)) > 0;
 }
 
 bool

@@ -14,6 +14,9 @@
  */
 int interrupt_open(struct err *err);
 
+/* Take one that has arrived, so that the next can be seen. false: there was none. */
+bool interrupt_take(int fd);
+
 /* Whether one has arrived. fd -1: never. */
 bool interrupt_is_pending(int fd);
 
@@ -22,6 +25,13 @@ bool interrupt_is_pending(int fd);
  * return   0; -EINTR an interrupt came first
  */
 int interrupt_wait(int interrupt_fd, int fd, short events);
+
+/*
+ * Block SIGCHLD and return a descriptor that becomes readable when a child has ended,
+ * be the signal ignored by whom started us or not.
+ * return   descriptor, to be closed with close(2); negative errno with err
+ */
+int interrupt_open_children(struct err *err);
 
 /* Let time pass. return   0; -EINTR an interrupt came meanwhile */
 int interrupt_pause(int interrupt_fd, int pause_ms);

@@ -8,20 +8,24 @@ noinst_LIBRARIES += %D%/libctl.a
 	%D%/command.c %D%/command.h \
 	%D%/complete.c %D%/complete.h \
 	%D%/ctl.c %D%/ctl.h \
+	%D%/dead_letter.c %D%/dead_letter.h \
 	%D%/dial.c %D%/dial.h \
 	%D%/exit.c %D%/exit.h \
 	%D%/field.c %D%/field.h \
 	%D%/format.c %D%/format.h \
 	%D%/help.c %D%/help.h \
 	%D%/interrupt.c %D%/interrupt.h \
+	%D%/job.c %D%/job.h \
 	%D%/must.c %D%/must.h \
 	%D%/option.c %D%/option.h \
 	%D%/out.c %D%/out.h \
 	%D%/resolve.c %D%/resolve.h \
-	%D%/run.h %D%/run_addr.c %D%/run_events.c %D%/run_other.c %D%/run_poll.c %D%/run_send.c \
+	%D%/run.h %D%/run_addr.c %D%/run_events.c %D%/run_exec.c %D%/run_exec.h \
+	%D%/run_other.c %D%/run_poll.c %D%/run_send.c \
 	%D%/settings.c %D%/settings.h \
 	%D%/source.c %D%/source.h \
 	%D%/suggest.c %D%/suggest.h \
+	%D%/tokens.c %D%/tokens.h \
 	%D%/view.h %D%/view_conn.c %D%/view_daemon.c %D%/view_device.c %D%/view_event.c \
 	%D%/view_recv.c
 %C%_libctl_a_CFLAGS = $(AM_CFLAGS) $(JANSSON_CFLAGS)

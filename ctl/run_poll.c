@@ -21,17 +21,24 @@
 #include "ctl/interrupt.h"
 #include "ctl/must.h"
 #include "ctl/run.h"
+#include "ctl/run_exec.h"
+#include "ctl/tokens.h"
 #include "ctl/view.h"
 #include "lib/core/base64.h"
 
-#define FOLLOW_WAIT_MS 30000u /* of each request while following */
-#define FOLLOW_MAX     256u   /* messages asked for at once while following */
+#define FOLLOW_WAIT_MS  30000u /* of each request while following */
+#define FOLLOW_MAX      256u   /* messages asked for at once while following */
+#define JOBS_MAX        256u
+#define JOB_TIME_MAX_MS 86400000u
 
 struct poll_options {
 	bool is_follow;
 	bool is_raw;
 	bool is_length_prefix;
 	bool is_no_ack;
+	bool is_exec;
+	struct exec_options exec;
+	struct param_string dead_letter;
 };
 
 struct poll {
@@ -55,10 +62,63 @@ static const struct param_spec specs[] = {
 	  .doc = "with --raw: write the length of each message before it (4 bytes, big-endian)", .offset = AT(is_length_prefix) },
 	{ .name = "no_ack", .type = PARAM_BOOL, .def = "false",
 	  .doc = "do not acknowledge: somebody else will, with the tokens, within the lease", .offset = AT(is_no_ack) },
+	{ .name = "exec", .type = PARAM_BOOL, .def = "false",
+	  .doc = "run COMMAND for each message, with the payload on its standard input", .offset = AT(is_exec) },
+	{ .name = "jobs", .type = PARAM_UINT, .min = 1, .max = JOBS_MAX, .def = "1",
+	  .doc = "with --exec: how many commands run at the same time", .offset = AT(exec.jobs) },
+	{ .name = "job_timeout_ms", .type = PARAM_UINT, .min = 1, .max = JOB_TIME_MAX_MS, .unit = "ms", .option = "job-timeout",
+	  .doc = "with --exec: how long a command may run (default: for ever)", .offset = AT(exec.job_timeout_ms) },
+	{ .name = "dead_letter", .type = PARAM_STRING, .min = 1, .max = 4095, .unit = "bytes",
+	  .doc = "with --exec: folder for messages for which the command fails again and again", .offset = AT(dead_letter) },
+	{ .name = "retries", .type = PARAM_UINT, .max = 65535, .def = "3",
+	  .doc = "with --dead-letter: how often a message is tried again before", .offset = AT(exec.retries) },
+	{ .name = "retry_delay_ms", .type = PARAM_UINT, .max = 60000, .unit = "ms", .def = "1000", .option = "retry-delay",
+	  .doc = "with --exec --follow: pause after a first failure, twice as long after each more, up to a minute", .offset = AT(exec.retry_delay_ms) },
 };
 /* clang-format on */
 
 const struct param_table run_poll_options = { specs, ARRAY_LEN(specs) };
+
+/* What does not go together with commands. return   0, or the exit status */
+static int
+check_exec(const struct poll *poll, const struct args *args)
+{
+	static const char *const only[] = { "jobs", "job_timeout_ms", "dead_letter",
+		"retries", "retry_delay_ms" };
+	const struct poll_options *options = &poll->options;
+	struct ctl *ctl = poll->ctl;
+	size_t i;
+
+	for (i = 0; i < ARRAY_LEN(only) && !options->is_exec; i++)
+		if (field_is_set(args->own, only[i]))
+			return ctl_usage(ctl,
+			    "--jobs, --job-timeout, --dead-letter, --retries and "
+			    "--retry-delay go with --exec");
+	if (!options->is_exec)
+		return args->word_count == 0
+		    ? 0
+		    : ctl_usage(ctl,
+			  "unexpected argument \"%s\": a command goes "
+			  "with --exec",
+			  args->words[0]);
+	if (args->word_count == 0)
+		return ctl_usage(ctl,
+		    "--exec needs a command: --exec -- COMMAND ARGUMENT...");
+	if (options->is_raw || options->is_no_ack || ctl->out.is_json ||
+	    field_is_set(args->params, "encoding"))
+		return ctl_usage(ctl,
+		    "--exec gives messages to a command, as they are, and acknowledges "
+		    "them: no --raw, --json, --encoding, --no-ack");
+	if (field_is_set(args->own, "retries") && !options->dead_letter.ptr)
+		return ctl_usage(ctl,
+		    "--retries goes with --dead-letter DIR: without it a message is "
+		    "tried for ever");
+	if (field_is_set(args->own, "retry_delay_ms") && !options->is_follow)
+		return ctl_usage(ctl,
+		    "--retry-delay goes with --follow: without it a message is tried "
+		    "once");
+	return 0;
+}
 
 /* What does not go together. return   0, or the exit status */
 static int
@@ -117,7 +177,7 @@ prepare(struct poll *poll, const struct args *args)
 		poll->left = defaults.max;
 	if (options->is_raw && !options->is_length_prefix)
 		set_number(poll->params, "max", 1);
-	if (options->is_raw || poll->ctl->out.is_json)
+	if (options->is_raw || options->is_exec || poll->ctl->out.is_json)
 		return;
 	if (!field_is_set(poll->params, "encoding"))
 		must_0(json_object_set_new(poll->params, "encoding",
@@ -184,29 +244,10 @@ add_written(struct poll *poll, const json_t *completion)
 		    json_object_get(completion, "token")));
 }
 
-/* Acknowledge what was written, as many at once as a request takes. */
 static int
 acknowledge(struct poll *poll)
 {
-	size_t i, n = json_array_size(poll->written);
-	json_t *tokens = NULL, *result;
-	int rc = 0;
-
-	for (i = 0; i < n && rc == 0; i++) {
-		if (!tokens)
-			tokens = must(json_array());
-		must_0(json_array_append(tokens, json_array_get(poll->written, i)));
-		if (i + 1 < n && json_array_size(tokens) < RECV_TOKENS_MAX)
-			continue;
-		client_renew(poll->ctl->client);
-		rc = ctl_call(poll->ctl, METHOD_RECV_ACK,
-		    must(json_pack("{s:o}", "tokens", tokens)), &result);
-		tokens = NULL;
-		if (rc == 0)
-			json_decref(result);
-	}
-	must_0(json_array_clear(poll->written));
-	return rc;
+	return tokens_call(poll->ctl, METHOD_RECV_ACK, poll->written);
 }
 
 /* Ask once. return   as ctl_call(), with the completions still inside *result */
@@ -370,6 +411,17 @@ poll_follow(struct poll *poll)
 	return rc == -EINTR ? EXIT_STATUS_OK : ctl_status(ctl, rc);
 }
 
+static int
+poll_exec(struct poll *poll, const struct args *args)
+{
+	struct exec_options *exec = &poll->options.exec;
+
+	exec->argv = args->words;
+	exec->dead_letter = poll->options.dead_letter.ptr;
+	exec->is_follow = poll->options.is_follow;
+	return exec_run(poll->ctl, exec, poll->params, poll->left);
+}
+
 int
 run_poll(struct ctl *ctl, const struct args *args)
 {
@@ -381,10 +433,15 @@ run_poll(struct ctl *ctl, const struct args *args)
 	if (rc != 0)
 		return ctl_status(ctl, rc);
 	rc = check_options(&poll, args);
+	if (rc == 0)
+		rc = check_exec(&poll, args);
 	if (rc != 0)
 		return rc;
 	prepare(&poll, args);
-	rc = poll.options.is_follow ? poll_follow(&poll) : poll_some(&poll);
+	if (poll.options.is_exec && !ctl->settings.is_dry_run)
+		rc = poll_exec(&poll, args);
+	else
+		rc = poll.options.is_follow ? poll_follow(&poll) : poll_some(&poll);
 	json_decref(poll.params);
 	json_decref(poll.written);
 	columns_free(poll.columns);

@@ -380,6 +380,95 @@ START_TEST(interrupt_and_lost_reader)
 }
 END_TEST
 
+#define POLL       "\"method\":\"recv.poll\",\"params\":{}}"
+#define LATE(id)   "{\"jsonrpc\":\"2.0\",\"id\":" id ",\"result\":{\"late\":true}}\n"
+#define ANSWER(id) "{\"jsonrpc\":\"2.0\",\"id\":" id ",\"result\":{\"late\":false}}\n"
+#define CONNECTION "{\"jsonrpc\":\"2.0\",\"id\":null,\"error\":" BUSY_TEXT "}\n"
+
+/* Begin a request, make a call, take the reply; whether each has its own. */
+static int
+begin_call_take(const char *replies, json_t **result)
+{
+	const struct step steps[] = {
+		{ POLL, STEP_SILENT, NULL },
+		{ STATUS, STEP_RAW, replies },
+		END,
+	};
+	struct client_config config = {
+		.timeout_ms = 5000, .interrupt_fd = -1, .output_fd = -1
+	};
+	struct client *client;
+	struct server server;
+	json_t *called;
+	int rc;
+
+	server_start(&server, NULL, steps);
+	config.path = server.path;
+	ck_assert_int_eq(client_open(&config, &client, &err), 0);
+	ck_assert_int_eq(client_begin(client, "recv.poll", json_object(), 0, &err), 0);
+	ck_assert_int_eq(client_take(client, result, &err), -EAGAIN);
+	ck_assert_int_eq(client_call(client, "daemon.status", json_object(), 0, &called,
+			     &err),
+	    0);
+	ck_assert(json_is_false(json_object_get(called, "late")));
+	json_decref(called);
+	do
+		rc = client_take(client, result, &err);
+	while (rc == -EAGAIN);
+	client_close(client);
+	ck_assert_int_eq(server_stop(&server), 0);
+	return rc;
+}
+
+/* Whichever comes first, and in pieces as the lines come: the call's, and what was begun. */
+START_TEST(takes_what_was_begun)
+{
+	static const char *const orders[] = { LATE("2") ANSWER("3"),
+		ANSWER("3") LATE("2") };
+	json_t *result;
+	size_t i;
+
+	for (i = 0; i < ARRAY_LEN(orders); i++) {
+		ck_assert_int_eq(begin_call_take(orders[i], &result), 0);
+		ck_assert(json_is_true(json_object_get(result, "late")));
+		json_decref(result);
+	}
+	ck_assert_int_eq(begin_call_take(ANSWER("3") CONNECTION, &result), -EREMOTEIO);
+	ck_assert_int_eq(err.code, ERR_BUSY);
+}
+END_TEST
+
+START_TEST(what_was_begun_times_out)
+{
+	static const struct step steps[] = {
+		{ POLL, STEP_SILENT, NULL },
+		END,
+	};
+	struct client_config config = {
+		.timeout_ms = 100, .interrupt_fd = -1, .output_fd = -1
+	};
+	struct client *client;
+	struct server server;
+	uint64_t before;
+	json_t *result;
+	int rc;
+
+	server_start(&server, NULL, steps);
+	config.path = server.path;
+	ck_assert_int_eq(client_open(&config, &client, &err), 0);
+	before = usock_now_ms();
+	ck_assert_int_eq(client_begin(client, "recv.poll", json_object(), 200, &err),
+	    0);
+	do
+		rc = client_take(client, &result, &err);
+	while (rc == -EAGAIN);
+	ck_assert_int_eq(rc, -ETIMEDOUT);
+	ck_assert_uint_ge(usock_now_ms() - before, 300);
+	client_close(client);
+	ck_assert_int_eq(server_stop(&server), 0);
+}
+END_TEST
+
 int
 main(void)
 {
@@ -401,6 +490,8 @@ main(void)
 	tcase_add_test(tcase, nobody_there);
 	tcase_add_test(tcase, waits_for_the_daemon);
 	tcase_add_test(tcase, interrupt_and_lost_reader);
+	tcase_add_test(tcase, takes_what_was_begun);
+	tcase_add_test(tcase, what_was_begun_times_out);
 	tcase_set_timeout(tcase, 60);
 	suite_add_tcase(suite, tcase);
 	return harness_run(suite);
