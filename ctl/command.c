@@ -27,6 +27,11 @@ const struct command commands[] = {
 	{ .name = "stats", .usage = "", .method = METHOD_STATS_GET, .view = view_numbers,
 	  .help = "show counters and gauges by name",
 	  .example = "rpmactl stats --json | jq .slots.ready" },
+	{ .name = "wait", .usage = "EXPR", .method = METHOD_STATS_GET, WORDS(1, 1), .run = run_wait,
+	  .help = "wait until a number of stats is as it should be",
+	  .example = "rpmactl wait 'slots.ready>=10' -t 30",
+	  .note = "EXPR is a name, one of >= <= != == > <, and a whole number; rpmactl stats lists the\n"
+		  "names. -t is how long it may take; after that the exit status is 4." },
 	{ .name = "post", .usage = "[-n N | --slot N [--len BYTES] [--context TEXT]]", .method = METHOD_RECV_POST, .view = view_posted,
 	  .help = "give receive slots to the shared receive queue",
 	  .example = "rpmactl post -n 64",

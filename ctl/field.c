@@ -45,10 +45,8 @@ field_is_set(const struct json_t *object, const char *key)
 }
 
 void
-field_cell(struct columns *columns, const struct json_t *object, const char *key)
+field_value(struct columns *columns, const struct json_t *value)
 {
-	const json_t *value = json_object_get(object, key);
-
 	if (json_is_string(value))
 		columns_textn(columns, json_string_value(value),
 		    json_string_length(value));
@@ -58,6 +56,12 @@ field_cell(struct columns *columns, const struct json_t *object, const char *key
 		columns_text(columns, json_is_true(value) ? "yes" : "no");
 	else
 		columns_text(columns, NULL);
+}
+
+void
+field_cell(struct columns *columns, const struct json_t *object, const char *key)
+{
+	field_value(columns, json_object_get(object, key));
 }
 
 void

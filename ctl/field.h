@@ -21,7 +21,9 @@ bool field_is_true(const struct json_t *object, const char *key);
 /* Whether the member is there and not null. */
 bool field_is_set(const struct json_t *object, const char *key);
 
-/* A member as a cell: "-" where it is null or missing, yes or no for a bool. */
+/* A value as a cell: "-" where it is null or missing, yes or no for a bool. */
+void field_value(struct columns *columns, const struct json_t *value);
+/* A member as a cell. */
 void field_cell(struct columns *columns, const struct json_t *object, const char *key);
 
 /* "192.0.2.7:7471" or "[2001:db8::1]:7471" from the members addr and port. */

@@ -17,11 +17,12 @@ noinst_LIBRARIES += %D%/libctl.a
 	%D%/interrupt.c %D%/interrupt.h \
 	%D%/job.c %D%/job.h \
 	%D%/must.c %D%/must.h \
+	%D%/numbers.c %D%/numbers.h \
 	%D%/option.c %D%/option.h \
 	%D%/out.c %D%/out.h \
 	%D%/resolve.c %D%/resolve.h \
 	%D%/run.h %D%/run_addr.c %D%/run_events.c %D%/run_exec.c %D%/run_exec.h \
-	%D%/run_other.c %D%/run_poll.c %D%/run_send.c \
+	%D%/run_other.c %D%/run_poll.c %D%/run_send.c %D%/run_wait.c \
 	%D%/settings.c %D%/settings.h \
 	%D%/source.c %D%/source.h \
 	%D%/suggest.c %D%/suggest.h \

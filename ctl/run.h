@@ -20,6 +20,9 @@ int run_send(struct ctl *ctl, const struct args *args);
 extern const struct param_table run_events_options;
 int run_events(struct ctl *ctl, const struct args *args);
 
+/* run_wait.c */
+int run_wait(struct ctl *ctl, const struct args *args);
+
 /* run_addr.c: ADDR:PORT with names */
 int run_listen(struct ctl *ctl, const struct args *args);
 int run_connect(struct ctl *ctl, const struct args *args);

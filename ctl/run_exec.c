@@ -280,9 +280,10 @@ look_for_interrupts(struct exec *exec)
 
 /* ---- the daemon ---- */
 
-/* Ask for as many messages as there are places. */
-static int
-ask(struct exec *exec)
+/* The next request is for as many messages as there are places. return   how long it
+ * may wait */
+static uint64_t
+prepare(struct exec *exec)
 {
 	size_t places = exec->options->jobs - exec->busy;
 	uint64_t wanted = exec->left - exec->busy, wait_ms;
@@ -299,6 +300,14 @@ ask(struct exec *exec)
 		wait_ms = (uint64_t)field_number(exec->params, "wait_ms");
 	must_0(json_object_set_new(exec->params, "wait_ms",
 	    json_integer((json_int_t)wait_ms)));
+	return wait_ms;
+}
+
+static int
+ask(struct exec *exec)
+{
+	uint64_t wait_ms = prepare(exec);
+
 	exec->is_asking = true;
 	return client_begin(exec->ctl->client, methods[METHOD_RECV_POLL].name,
 	    must(json_deep_copy(exec->params)), wait_ms, &exec->ctl->err);
@@ -406,6 +415,17 @@ loop(struct exec *exec)
 	report(exec, true);
 }
 
+/* In a dry run there is a request, and no more. */
+static int
+show_request(struct exec *exec)
+{
+	json_t *result;
+
+	(void)prepare(exec);
+	return ctl_call(exec->ctl, METHOD_RECV_POLL, json_incref(exec->params),
+	    &result);
+}
+
 static int
 status_of(struct exec *exec)
 {
@@ -445,7 +465,7 @@ exec_run(struct ctl *ctl, const struct exec_options *options, struct json_t *par
 	if (rc >= 0)
 		rc = ctl_watch(ctl);
 	if (rc == 0)
-		rc = ctl_connect(ctl);
+		rc = ctl->settings.is_dry_run ? show_request(&exec) : ctl_connect(ctl);
 	if (rc == 0) {
 		client_watch(ctl->client, -1, -1);
 		loop(&exec);

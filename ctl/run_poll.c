@@ -438,7 +438,7 @@ run_poll(struct ctl *ctl, const struct args *args)
 	if (rc != 0)
 		return rc;
 	prepare(&poll, args);
-	if (poll.options.is_exec && !ctl->settings.is_dry_run)
+	if (poll.options.is_exec)
 		rc = poll_exec(&poll, args);
 	else
 		rc = poll.options.is_follow ? poll_follow(&poll) : poll_some(&poll);

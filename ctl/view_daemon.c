@@ -13,6 +13,7 @@
 #include "ctl/field.h"
 #include "ctl/format.h"
 #include "ctl/must.h"
+#include "ctl/numbers.h"
 #include "ctl/out.h"
 #include "ctl/view.h"
 
@@ -104,65 +105,22 @@ view_methods(struct out *out, const struct json_t *result)
 	columns_free(columns);
 }
 
-static void add_numbers(struct columns *record, const char *prefix, json_t *object);
-
-/* A list of named counts, [{"reason": "peer", "count": 3}], by those names. */
 static void
-add_named_counts(struct columns *record, const char *prefix, const json_t *list)
+add_number(void *arg, const char *name, const json_t *value)
 {
-	json_t *item, *member;
-	const char *key;
-	struct buf name = { 0 };
-	size_t i;
+	struct columns *record = arg;
 
-	json_array_foreach(list, i, item) {
-		buf_clear(&name);
-		buf_puts(&name, prefix);
-		json_object_foreach(item, key, member)
-			if (json_is_string(member))
-				buf_printf(&name, ".%s", json_string_value(member));
-		columns_text(record, buf_text(&name));
-		field_cell(record, item, "count");
-	}
-	buf_free(&name);
-}
-
-static void
-add_member(struct columns *record, const char *prefix, const json_t *object,
-    const char *key)
-{
-	json_t *value = json_object_get(object, key);
-	struct buf name = { 0 };
-
-	buf_printf(&name, "%s%s%s", prefix, *prefix != '\0' ? "." : "", key);
-	if (json_is_object(value)) {
-		add_numbers(record, buf_text(&name), value);
-	} else if (json_is_array(value)) {
-		add_named_counts(record, buf_text(&name), value);
-	} else {
-		columns_text(record, buf_text(&name));
-		field_cell(record, object, key);
-	}
-	buf_free(&name);
-}
-
-static void
-add_numbers(struct columns *record, const char *prefix, json_t *object)
-{
-	json_t *value;
-	const char *key;
-
-	json_object_foreach(object, key, value)
-		add_member(record, prefix, object, key);
+	columns_text(record, name);
+	field_value(record, value);
 }
 
 void
 view_numbers(struct out *out, const struct json_t *result)
 {
 	struct columns *record = record_new();
-	json_t *copy = must(json_deep_copy(result));
+	json_t *copy = must(json_deep_copy(result)); /* only for its constness */
 
-	add_numbers(record, "", copy);
+	numbers_each(copy, add_number, record);
 	record_print(record, out);
 	json_decref(copy);
 }
