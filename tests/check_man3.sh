@@ -291,7 +291,7 @@ fi
 
 # Which pages of others are installed is not for this test to say.
 if command -v mandoc >/dev/null; then
-	mandoc -T lint -W style "$@" 2>/dev/null | grep -v 'referenced manual not found' >"$tmp/found"
+	mandoc -T lint -W style "$@" man/librpma.7 2>/dev/null | grep -v 'referenced manual not found' >"$tmp/found"
 	result "mandoc has nothing to say"
 else
 	skip "mandoc has nothing to say" "no mandoc here"

@@ -19,7 +19,8 @@
  *   at a time. A peer, a memory region and a configuration that nobody changes may be used
  *   by many threads, and connections that share a shared receive queue or a queue for sends
  *   each by its own; posting to the former is for one thread at a time. The CM channel of a
- *   struct rpma_cm and all that came out of it count as one handle.
+ *   struct rpma_cm and all that came out of it count as one handle. The calls of
+ *   LIBRPMA_1.0 allow more, as they did: see "Threads" in librpma(7).
  */
 #ifndef LIBRPMA_H
 #define LIBRPMA_H 1

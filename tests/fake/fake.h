@@ -77,10 +77,14 @@ struct fake_options {
 	bool odp;               /* the device does on-demand paging */
 
 	/* remote memory */
-	bool native_flush;        /* the device flushes by itself */
+	unsigned
+	    native_flush; /* flushes that the device does by itself: 0 none, 1 global,
+				  2 persistent, 3 both */
 	bool native_atomic_write; /* the device does atomic writes by itself */
-	int no_send_ops; /* what a driver answers that knows plain queue pairs alone:
+	int no_send_ops;  /* what a driver answers that knows plain queue pairs alone:
 			    EOPNOTSUPP, EINVAL; 0: it knows the others, too */
+	bool no_builders; /* a driver makes queue pairs for such operations that lack
+			     the calls which build them */
 
 	/*
 	 * A call that blocks longer than this, which without a thread is for ever,

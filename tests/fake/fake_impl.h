@@ -193,6 +193,7 @@ enum ibv_wc_opcode fake_rma_wc(enum ibv_wr_opcode opcode);
 bool fake_rma_has_ops(uint64_t send_ops); /* whether the device does them all */
 void fake_rma_equip(struct fake_qp *qp, uint64_t send_ops);
 uint64_t fake_rma_device_caps(void);
+bool fake_rma_has_access(unsigned access); /* whether the device does such flushes */
 
 /* fake_send.c: what queue pairs send. */
 int fake_post_send(struct ibv_qp *qp, struct ibv_send_wr *wr, struct ibv_send_wr **bad);

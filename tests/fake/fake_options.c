@@ -91,9 +91,10 @@ static const struct option_row option_rows[] = {
 	ROW(devices, OPTION_INT),
 	ROW(port_state, OPTION_INT),
 	ROW(odp, OPTION_BOOL),
-	ROW(native_flush, OPTION_BOOL),
+	ROW(native_flush, OPTION_INT),
 	ROW(native_atomic_write, OPTION_BOOL),
 	ROW(no_send_ops, OPTION_INT),
+	ROW(no_builders, OPTION_BOOL),
 	ROW(block_limit_ms, OPTION_INT),
 };
 /* clang-format on */

@@ -27,13 +27,20 @@ enum {
 uint64_t
 fake_rma_device_caps(void)
 {
-	uint64_t caps = 0;
+	uint64_t caps = (uint64_t)fake_options()->native_flush << 38;
 
-	if (fake_options()->native_flush)
-		caps |= UINT64_C(3) << 38; /* global, persistent */
 	if (fake_options()->native_atomic_write)
 		caps |= UINT64_C(1) << 40;
 	return caps;
+}
+
+/* The two kinds of flush have the same order as access, as ability and as request. */
+bool
+fake_rma_has_access(unsigned access)
+{
+	unsigned flushes = access & (ACCESS_FLUSH_GLOBAL | ACCESS_FLUSH_PERSISTENT);
+
+	return !(flushes & ~(fake_options()->native_flush * ACCESS_FLUSH_GLOBAL));
 }
 
 bool
@@ -252,6 +259,8 @@ fake_rma_equip(struct fake_qp *qp, uint64_t send_ops)
 	qp->is_ex = true;
 	qp->ex.wr_start = wr_start;
 	qp->ex.wr_complete = wr_complete;
+	if (fake_options()->no_builders)
+		send_ops = 0;
 	(void)send_ops;
 #if HAVE_DECL_IBV_WR_ATOMIC_WRITE
 	if (send_ops & EX_WITH_ATOMIC_WRITE)

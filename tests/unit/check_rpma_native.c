@@ -78,19 +78,23 @@ stop(void)
 
 /* clang-format off */
 static const struct {
-	bool flush;
+	unsigned int flush; /* 1 global, 2 persistent */
 	bool atomic_write;
 	unsigned int asked;
 } devices[] = {
-	{ false, false, BOTH },
-	{ false, true, BOTH },
-	{ false, true, FLUSH },
-	{ false, true, ATOMIC },
-	{ true, false, BOTH },
-	{ true, false, ATOMIC },
-	{ true, true, BOTH },
-	{ true, true, FLUSH },
-	{ true, true, 0 },
+	{ 0, false, BOTH },
+	{ 0, true, BOTH },
+	{ 0, true, FLUSH },
+	{ 0, true, ATOMIC },
+	/* one kind of flush alone: the other would end the connection */
+	{ 1, false, BOTH },
+	{ 2, false, BOTH },
+	{ 1, true, BOTH },
+	{ 3, false, BOTH },
+	{ 3, false, ATOMIC },
+	{ 3, true, BOTH },
+	{ 3, true, FLUSH },
+	{ 3, true, 0 },
 };
 /* clang-format on */
 
@@ -101,8 +105,8 @@ static const struct {
  */
 START_TEST(test_asked_for_only_where_possible)
 {
-	unsigned int able =
-	    (devices[_i].flush ? FLUSH : 0) | (devices[_i].atomic_write ? ATOMIC : 0);
+	unsigned int able = (devices[_i].flush == 3 ? FLUSH : 0) |
+	    (devices[_i].atomic_write ? ATOMIC : 0);
 	unsigned int expected = devices[_i].asked & able & KNOWN;
 	unsigned int ops = 77;
 	char text[32];
@@ -142,6 +146,34 @@ START_TEST(test_refused)
 			     NULL),
 	    0);
 	ck_assert_int_eq(fake_last_wr().opcode, IBV_WR_RDMA_WRITE);
+	ck_assert(!fake_last_wr().is_built);
+}
+END_TEST
+
+/*
+ * A driver may make a queue pair for operations that it cannot build: one that was
+ * written before them does not look at what it does not know. Calling it for them would
+ * be a jump to nowhere.
+ */
+START_TEST(test_driver_builds_nothing)
+{
+	unsigned int ops = 77;
+
+	fake_options()->native_flush = 3;
+	fake_options()->native_atomic_write = true;
+	fake_options()->no_builders = true;
+	connect_native(BOTH);
+	ck_assert_int_eq(rpma_conn_get_native_ops(conn, &ops), 0);
+	ck_assert_uint_eq(ops, 0);
+	ck_assert_uint_eq(fake_called("rdma_create_qp_ex"), 2);
+	ck_assert_int_eq(rpma_atomic_write(conn, rma.remote, 0, "abcdefgh", ALWAYS,
+			     NULL),
+	    0);
+	ck_assert_int_eq(fake_last_wr().opcode, IBV_WR_RDMA_WRITE);
+	ck_assert_int_eq(rpma_flush(conn, rma.remote, 0, 8, RPMA_FLUSH_TYPE_VISIBILITY,
+			     ALWAYS, NULL),
+	    0);
+	ck_assert_int_eq(fake_last_wr().opcode, IBV_WR_RDMA_READ);
 	ck_assert(!fake_last_wr().is_built);
 }
 END_TEST
@@ -237,7 +269,7 @@ START_TEST(test_flush)
 
 	if (!(KNOWN & FLUSH))
 		return;
-	fake_options()->native_flush = true;
+	fake_options()->native_flush = 3;
 	connect_native(FLUSH);
 	ck_assert_int_eq(rpma_peer_cfg_new(&pcfg), 0);
 	ck_assert_int_eq(rpma_peer_cfg_set_direct_write_to_pmem(pcfg, true), 0);
@@ -279,7 +311,7 @@ START_TEST(test_memory_can_be_read)
 	unsigned int flush = KNOWN & FLUSH ? 1U << 8 | 1U << 9 : 0;
 	char expected[64];
 
-	fake_options()->native_flush = true;
+	fake_options()->native_flush = 3;
 	connect_native(0);
 	fake_trace_clear();
 	ck_assert_int_eq(rpma_mr_reg(peer, rma.there, 64,
@@ -301,6 +333,28 @@ START_TEST(test_memory_can_be_read)
 		    "ibv_reg_mr(length=64,access=260) ibv_reg_mr(length=64,access=4)");
 		ck_assert_int_eq(rpma_mr_dereg(&mr), 0);
 	}
+}
+END_TEST
+
+/* Of a device with one kind of flush, memory is for that kind, and for reading. */
+START_TEST(test_memory_for_one_kind)
+{
+	const unsigned int kind = 1U + (unsigned int)_i;
+	struct rpma_mr_local *mr = NULL;
+	char expected[64];
+
+	fake_options()->native_flush = kind;
+	connect_native(0);
+	fake_trace_clear();
+	ck_assert_int_eq(rpma_mr_reg(peer, rma.there, 64,
+			     RPMA_MR_USAGE_FLUSH_TYPE_VISIBILITY |
+				 RPMA_MR_USAGE_FLUSH_TYPE_PERSISTENT,
+			     &mr),
+	    0);
+	(void)snprintf(expected, sizeof(expected), "ibv_reg_mr(length=64,access=%u)",
+	    IBV_ACCESS_REMOTE_READ | (KNOWN & FLUSH ? kind << 8 : 0));
+	ck_assert_str_eq(fake_trace_args(), expected);
+	ck_assert_int_eq(rpma_mr_dereg(&mr), 0);
 }
 END_TEST
 
@@ -338,10 +392,12 @@ main(void)
 	    sizeof(devices) / sizeof(devices[0]));
 	tcase_add_loop_test(tc, test_refused, 0,
 	    sizeof(refusals) / sizeof(refusals[0]));
+	tcase_add_test(tc, test_driver_builds_nothing);
 	tcase_add_test(tc, test_creation_fails);
 	tcase_add_test(tc, test_atomic_write);
 	tcase_add_loop_test(tc, test_flush, 0, sizeof(flushes) / sizeof(flushes[0]));
 	tcase_add_test(tc, test_memory_can_be_read);
+	tcase_add_loop_test(tc, test_memory_for_one_kind, 0, 2);
 	tcase_add_test(tc, test_invalid);
 	return harness_run(suite);
 }

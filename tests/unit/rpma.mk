@@ -151,6 +151,12 @@ tests_unit_check_rpma_srq_CFLAGS = $(rpma_check_cflags)
 tests_unit_check_rpma_srq_LDFLAGS = $(rpma_check_ldflags)
 tests_unit_check_rpma_srq_LDADD = $(rpma_check_ldadd)
 
+check_PROGRAMS += tests/unit/check_rpma_threads
+tests_unit_check_rpma_threads_SOURCES = tests/unit/check_rpma_threads.c
+tests_unit_check_rpma_threads_CFLAGS = $(rpma_check_cflags) -pthread
+tests_unit_check_rpma_threads_LDFLAGS = $(rpma_check_ldflags)
+tests_unit_check_rpma_threads_LDADD = $(rpma_check_ldadd)
+
 check_PROGRAMS += tests/unit/check_rpma_utils
 tests_unit_check_rpma_utils_SOURCES = tests/unit/check_rpma_utils.c
 tests_unit_check_rpma_utils_CFLAGS = $(rpma_check_cflags)
