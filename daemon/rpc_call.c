@@ -16,6 +16,10 @@
 #include "daemon/rpc_impl.h"
 #include "lib/core/jsonrpc.h"
 
+/* The envelope of a result, around the id. */
+#define BEGIN  "{\"jsonrpc\":\"2.0\",\"id\":"
+#define RESULT ",\"result\":"
+
 #define MEMBER_ROOM 2048u /* kept in a batch for the reply of each later member */
 
 struct rpc_context *
@@ -127,9 +131,10 @@ send_line(struct rpc_client *client, struct rpc_text *text, struct written **wri
 	return rc == -ENOMEM ? rc : 0;
 }
 
-/* Add a reply to those of its batch. */
+/* Add a reply to those of its batch: a value, or where that is NULL a text. */
 static int
-add_member(struct rpc_call *call, const json_t *reply, size_t limit)
+add_member(struct rpc_call *call, const json_t *reply, const struct rpc_text *text,
+    size_t limit)
 {
 	struct rpc_batch *batch = call->batch;
 	const size_t before = batch->text.len;
@@ -138,7 +143,8 @@ add_member(struct rpc_call *call, const json_t *reply, size_t limit)
 
 	rc = rpc_text_add(&batch->text, before > 0 ? "," : "[", 1);
 	if (rc == 0)
-		rc = rpc_text_add_json(&batch->text, reply, limit);
+		rc = reply ? rpc_text_add_json(&batch->text, reply, limit)
+			   : rpc_text_add(&batch->text, text->bytes, text->len);
 	if (rc < 0) {
 		batch->text.len = before;
 		return rc;
@@ -163,7 +169,7 @@ emit(struct rpc_call *call, const json_t *reply, size_t limit)
 	if (!reply)
 		return -ENOMEM;
 	if (call->batch)
-		return add_member(call, reply, limit);
+		return add_member(call, reply, NULL, limit);
 	rc = rpc_text_add_json(&text, reply, limit);
 	if (rc < 0) {
 		free(text.bytes);
@@ -322,10 +328,27 @@ rpc_call_drop(struct rpc_call *call)
 	end_call(call, ERR_NONE);
 }
 
+/* The reply was sent, or what goes in its place. return   rc */
+static int
+end_reply(struct rpc_call *call, int rc)
+{
+	struct err err;
+
+	if (rc == 0) {
+		end_call(call, ERR_NONE);
+	} else if (rc == -EMSGSIZE) {
+		(void)err_set(&err, ERR_TOO_LARGE, 0,
+		    "the reply would be over the limit of %u bytes", RPC_REPLY_MAX);
+		rpc_fail(call, &err);
+	} else {
+		rpc_fail_memory(call);
+	}
+	return rc;
+}
+
 int
 rpc_reply(struct rpc_call *call, json_t *result)
 {
-	struct err err;
 	json_t *reply;
 	int rc;
 
@@ -337,16 +360,39 @@ rpc_reply(struct rpc_call *call, json_t *result)
 	reply = result ? jsonrpc_result(call->id, result) : NULL;
 	rc = emit(call, reply, rpc_call_room(call));
 	json_decref(reply);
-	if (rc == 0) {
-		end_call(call, ERR_NONE);
-	} else if (rc == -EMSGSIZE) {
-		(void)err_set(&err, ERR_TOO_LARGE, 0,
-		    "the reply would be over the limit of %u bytes", RPC_REPLY_MAX);
-		rpc_fail(call, &err);
-	} else {
-		rpc_fail_memory(call);
+	return end_reply(call, rc);
+}
+
+int
+rpc_reply_begin(const struct rpc_call *call, struct rpc_text *text)
+{
+	json_t *null = call->id ? NULL : json_null(); /* never freed */
+	int rc;
+
+	rc = rpc_text_add(text, BEGIN, sizeof(BEGIN) - 1);
+	if (rc == 0)
+		rc = rpc_text_add_json(text, call->id ? call->id : null, SIZE_MAX / 2);
+	if (rc == 0)
+		rc = rpc_text_add(text, RESULT, sizeof(RESULT) - 1);
+	return rc == 0 ? 0 : -ENOMEM;
+}
+
+int
+rpc_reply_end(struct rpc_call *call, struct rpc_text *text)
+{
+	bool is_wanted = call->client && call->wants_reply;
+	int rc = rpc_text_add(text, "}", 1);
+
+	if (rc == 0 && is_wanted && text->len > rpc_call_room(call))
+		rc = -EMSGSIZE;
+	if (rc == 0 && is_wanted && !call->batch) {
+		rc = send_line(call->client, text, &call->written);
+		return end_reply(call, rc);
 	}
-	return rc;
+	if (rc == 0 && is_wanted)
+		rc = add_member(call, NULL, text, SIZE_MAX / 2);
+	rpc_text_free(text);
+	return end_reply(call, rc);
 }
 
 void

@@ -16,6 +16,7 @@ struct control;
 struct engine;
 struct events;
 struct json_t;
+struct rpc_text;
 struct ledger_owner;
 struct loop;
 struct rpc_addrs;
@@ -104,6 +105,15 @@ bool rpc_call_is_orphan(const struct rpc_call *call);
  *          not care, since the call has ended either way
  */
 int rpc_reply(struct rpc_call *call, struct json_t *result);
+/*
+ * The same for a result that is long, and written as text: begin with the envelope, add
+ * the value of the result, end. Not for a call that may have become an orphan.
+ *
+ * text     empty at first; taken by the end, to be freed where that is not reached
+ * return   0; -ENOMEM; the end, also -EMSGSIZE: an error was answered in its place
+ */
+RPMAD_MUST_USE int rpc_reply_begin(const struct rpc_call *call, struct rpc_text *text);
+int rpc_reply_end(struct rpc_call *call, struct rpc_text *text);
 void rpc_fail(struct rpc_call *call, const struct err *err);
 /* The commonest failures: no memory, and a wrong parameter. */
 void rpc_fail_memory(struct rpc_call *call);

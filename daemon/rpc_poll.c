@@ -3,6 +3,8 @@
 #include <config.h>
 
 #include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <sys/queue.h>
 
@@ -12,6 +14,7 @@
 #include "daemon/loop.h"
 #include "daemon/rpc_handlers.h"
 #include "daemon/rpc_message.h"
+#include "daemon/rpc_text.h"
 
 #define ENVELOPE_ROOM 1280u /* bytes of a reply beside its completions and tokens */
 #define TOKEN_ROOM    (LEDGER_TOKEN_MAX + 2) /* bytes of an unknown token */
@@ -145,34 +148,39 @@ poll_free(struct poll *poll)
 
 /* Lease one message and show it. return   0; -ENOMEM */
 static int
-take_one(const struct poll *poll, struct delivery *delivery, json_t *list, size_t *room)
+take_one(const struct poll *poll, struct delivery *delivery, struct rpc_text *text,
+    size_t *room, struct rpc_message_cache *cache)
 {
 	struct engine *engine = poll->context->engine;
 	/* Until an automatic acknowledgement they belong to the client. */
 	const uint64_t lease_ms =
 	    poll->ack == RECV_ACK_AUTO ? PARAM_UNSET : poll->lease_ms;
 	struct ledger_message message;
-	size_t used = 0;
-	json_t *json;
+	size_t before = text->len;
 
 	if (delivery_reserve(delivery) < 0)
 		return -ENOMEM;
 	if (!engine_lease(engine, rpc_call_owner(poll->call), lease_ms, &message))
 		return 0;
 	delivery_add(delivery, &message);
-	json = rpc_message_to_json(engine_ledger(engine), &message,
-	    engine_slot_data(engine, message.slot), poll->encoding, *room, &used);
-	*room -= used;
-	return json_array_append_new(list, json) < 0 ? -ENOMEM : 0;
+	if (delivery->count > 1 && rpc_text_add(text, ",", 1) < 0)
+		return -ENOMEM;
+	if (rpc_message_add(text, engine_ledger(engine), &message,
+		engine_slot_data(engine, message.slot), poll->encoding, *room,
+		cache) < 0)
+		return -ENOMEM;
+	*room -= text->len - before;
+	return 0;
 }
 
 /* Lease what is ready, as far as the limits go. return   0; -ENOMEM */
 static int
-collect(const struct poll *poll, struct delivery *delivery, json_t *list)
+collect(const struct poll *poll, struct delivery *delivery, struct rpc_text *text)
 {
 	const size_t taken =
 	    ENVELOPE_ROOM + json_array_size(poll->unknown) * (size_t)TOKEN_ROOM;
 	size_t room = rpc_call_room(poll->call);
+	struct rpc_message_cache cache = { 0 };
 	struct ledger_message next;
 	uint64_t bytes = 0;
 
@@ -186,35 +194,50 @@ collect(const struct poll *poll, struct delivery *delivery, json_t *list)
 		if ((delivery->count > 0 && bytes > poll->max_bytes) ||
 		    rpc_message_room(&next, poll->encoding) > room)
 			break;
-		if (take_one(poll, delivery, list, &room) < 0)
+		if (take_one(poll, delivery, text, &room, &cache) < 0)
 			return -ENOMEM;
 	}
 	return 0;
 }
 
-/*
- * Answer with these messages; see to what becomes of them when the reply is written or lost. return   0; negative errno: the call has failed
- */
+/* What stands behind the messages in a reply. return   0; -ENOMEM */
 static int
-reply(const struct poll *poll, struct delivery *delivery, json_t *list)
+add_rest(const struct poll *poll, struct rpc_text *text)
 {
 	struct ledger_message next;
-	json_t *result;
+	char head[64];
+	int len, rc;
 
+	len = snprintf(head, sizeof(head),
+	    "],\"more\":%s,\"acked\":%" PRIu64 ",\"unknown\":",
+	    engine_peek(poll->context->engine, &next) ? "true" : "false", poll->acked);
+	rc = rpc_text_add(text, head, (size_t)len);
+	if (rc == 0)
+		rc = rpc_text_add_json(text, poll->unknown, SIZE_MAX / 2);
+	return rc == 0 ? rpc_text_add(text, "}", 1) : -ENOMEM;
+}
+
+/*
+ * Make the reply of what is ready, and see to what becomes of the messages in it when it
+ * is written or lost. return   0; -ENOMEM
+ */
+static int
+make_reply(const struct poll *poll, struct delivery *delivery, struct rpc_text *text)
+{
+	static const char begin[] = "{\"completions\":[";
+
+	if (rpc_reply_begin(poll->call, text) < 0 ||
+	    rpc_text_add(text, begin, sizeof(begin) - 1) < 0 ||
+	    collect(poll, delivery, text) < 0 || add_rest(poll, text) < 0)
+		return -ENOMEM;
 	delivery->is_auto = poll->ack == RECV_ACK_AUTO;
 	if ((delivery->is_auto || poll->lease_ms != PARAM_UNSET) &&
 	    delivery->count > 0) {
-		if (rpc_call_on_written(poll->call, on_delivered, delivery) < 0) {
-			json_decref(list);
-			rpc_fail_memory(poll->call);
+		if (rpc_call_on_written(poll->call, on_delivered, delivery) < 0)
 			return -ENOMEM;
-		}
 		delivery->refs++;
 	}
-	result = json_pack("{s:o, s:b, s:I, s:O}", "completions", list, "more",
-	    (int)engine_peek(poll->context->engine, &next), "acked",
-	    (json_int_t)poll->acked, "unknown", poll->unknown);
-	return rpc_reply(poll->call, result);
+	return 0;
 }
 
 /* Answer with what is ready, be it nothing. The poll is freed. */
@@ -222,14 +245,14 @@ static void
 answer(struct poll *poll)
 {
 	struct delivery *delivery = delivery_new(poll->context->engine);
-	json_t *list = json_array();
+	struct rpc_text text = { 0 };
 	int rc = -ENOMEM;
 
-	if (!delivery || !list || collect(poll, delivery, list) < 0) {
-		json_decref(list);
+	if (!delivery || make_reply(poll, delivery, &text) < 0) {
+		rpc_text_free(&text);
 		rpc_fail_memory(poll->call);
 	} else {
-		rc = reply(poll, delivery, list);
+		rc = rpc_reply_end(poll->call, &text);
 	}
 	if (delivery) {
 		if (rc < 0)

@@ -12,8 +12,8 @@
 
 #define SIZE_MIN 512
 
-int
-rpc_text_add(struct rpc_text *text, const char *bytes, size_t len)
+char *
+rpc_text_reserve(struct rpc_text *text, size_t len)
 {
 	size_t size = text->size ? text->size : SIZE_MIN;
 	char *grown;
@@ -23,11 +23,37 @@ rpc_text_add(struct rpc_text *text, const char *bytes, size_t len)
 			size *= 2;
 		grown = realloc(text->bytes, size);
 		if (!grown)
-			return -ENOMEM;
+			return NULL;
 		text->bytes = grown;
 		text->size = size;
 	}
-	memcpy(text->bytes + text->len, bytes, len);
+	return text->bytes + text->len;
+}
+
+void
+rpc_text_take(struct rpc_text *text, const char *end)
+{
+	text->len = (size_t)(end - text->bytes);
+}
+
+void
+rpc_text_free(struct rpc_text *text)
+{
+	free(text->bytes);
+	*text = (struct rpc_text){ 0 };
+}
+
+int
+rpc_text_add(struct rpc_text *text, const char *bytes, size_t len)
+{
+	char *at;
+
+	if (len == 0)
+		return 0;
+	at = rpc_text_reserve(text, len);
+	if (!at)
+		return -ENOMEM;
+	memcpy(at, bytes, len);
 	text->len += len;
 	return 0;
 }

@@ -20,6 +20,15 @@ struct rpc_text {
 RPMAD_MUST_USE int rpc_text_add(struct rpc_text *text, const char *bytes, size_t len);
 
 /*
+ * Room for len bytes more, at least one, which the caller writes; rpc_text_take() makes those up to end a
+ * part of the text. NULL: no memory.
+ */
+char *rpc_text_reserve(struct rpc_text *text, size_t len);
+void rpc_text_take(struct rpc_text *text, const char *end);
+/* It is empty then, and may be used again. */
+void rpc_text_free(struct rpc_text *text);
+
+/*
  * Add a value.
  *
  * limit    the most bytes that it may have

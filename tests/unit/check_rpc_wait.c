@@ -210,7 +210,7 @@ starve(const char *request)
 		if (has_failed)
 			ck_assert_uint_eq(stub_engine_counts(rig.engine).ready, 3);
 	}
-	ck_assert_uint_gt(n, 60);
+	ck_assert_uint_gt(n, 20);
 }
 
 START_TEST(test_no_memory)

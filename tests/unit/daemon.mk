@@ -89,6 +89,10 @@ check_PROGRAMS += %D%/check_rpc_methods
 %C%_check_rpc_methods_CFLAGS = $(daemon_cflags)
 %C%_check_rpc_methods_LDADD = $(daemon_ldadd)
 
+check_PROGRAMS += %D%/check_rpc_message
+%C%_check_rpc_message_SOURCES = %D%/check_rpc_message.c %D%/harness.h
+%C%_check_rpc_message_CFLAGS = $(daemon_cflags)
+%C%_check_rpc_message_LDADD = $(daemon_ldadd)
 check_PROGRAMS += %D%/check_rpc_recv
 %C%_check_rpc_recv_SOURCES = %D%/check_rpc_recv.c $(daemon_rig)
 %C%_check_rpc_recv_CFLAGS = $(daemon_cflags)
