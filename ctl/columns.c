@@ -159,7 +159,9 @@ print_titles(const struct columns *columns, struct out *out)
 	for (i = 0; i < columns->count; i++)
 		buf_add(&cells, columns->specs[i].title,
 		    strlen(columns->specs[i].title) + 1);
+	out_style(out, OUT_BOLD);
 	(void)print_row(columns, cells.data, out);
+	out_style(out, OUT_PLAIN);
 	buf_free(&cells);
 }
 

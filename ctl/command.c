@@ -121,7 +121,14 @@ const struct command commands[] = {
 	{ .name = "call", .usage = "METHOD [JSON]", .method = METHOD_COUNT, WORDS(1, 2), .run = run_call, .calls_any = true,
 	  .help = "call any method with parameters as JSON",
 	  .example = "rpmactl call recv.post '{\"count\": 4}'" },
-	{ .name = "completion", .usage = "bash", .method = METHOD_COUNT, .own = &run_completion_options, WORDS(0, COMMAND_WORDS_ANY), .run = run_completion,
+	{ .name = "batch", .usage = "", .method = METHOD_COUNT, .run = run_batch,
+	  .exits = 1u << EXIT_STATUS_NO_DAEMON | 1u << EXIT_STATUS_TIMED_OUT,
+	  .help = "run commands from standard input, a line of JSON for each",
+	  .example = "printf 'post -n 4\\nstats\\n' | rpmactl batch",
+	  .note = "Each line is a command as it would stand behind rpmactl, quoted as in a shell. For each\n"
+		  "one comes {\"line\", \"status\", \"result\", \"error\"}: its number, exit status, and what it\n"
+		  "would print with --json, or null. The exit status is 1 if one of them failed." },
+	{ .name = "completion", .usage = "bash|zsh|fish", .method = METHOD_COUNT, .own = &run_completion_options, WORDS(0, COMMAND_WORDS_ANY), .run = run_completion,
 	  .help = "print the completion script of a shell",
 	  .example = "eval \"$(rpmactl completion bash)\"" },
 	{ .name = "help", .usage = "[COMMAND]", .method = METHOD_COUNT, WORDS(0, 1), .run = run_help,

@@ -10,6 +10,7 @@
 #include "ctl/command.h"
 #include "ctl/option.h"
 
+/* clang-format off */
 /* The same as the file rpmactl.bash. */
 static const char bash_script[] =
     "# SPDX-License-Identifier: BSD-3-Clause\n"
@@ -18,18 +19,58 @@ static const char bash_script[] =
     "  local IFS=$'\\n'\n"
     "  # shellcheck disable=SC2207\n"
     "  COMPREPLY=($(compgen -W \"$(\"${COMP_WORDS[0]}\" completion --words -- \\\n"
-    "    \"${COMP_WORDS[@]:1:COMP_CWORD-1}\" 2>/dev/null)\" -- "
-    "\"${COMP_WORDS[COMP_CWORD]}\"))\n"
+    "    \"${COMP_WORDS[@]:1:COMP_CWORD-1}\" 2>/dev/null)\" -- \"${COMP_WORDS[COMP_CWORD]}\"))\n"
     "}\n"
     "complete -o default -F _rpmactl rpmactl\n";
+
+/* The same as the file _rpmactl. */
+static const char zsh_script[] =
+    "#compdef rpmactl\n"
+    "# SPDX-License-Identifier: BSD-3-Clause\n"
+    "# Completion of rpmactl in zsh; the words come from rpmactl itself.\n"
+    "local -a found\n"
+    "found=(\"${(@f)$(\"${(Q)words[1]}\" completion --words -- \"${(@Q)words[2,CURRENT-1]}\" 2>/dev/null)}\")\n"
+    "found=(${found:#})\n"
+    "(( $#found )) && compadd -a found && return\n"
+    "_files\n";
+
+/* The same as the file rpmactl.fish. */
+static const char fish_script[] =
+    "# SPDX-License-Identifier: BSD-3-Clause\n"
+    "# Completion of rpmactl in fish; the words come from rpmactl itself.\n"
+    "function __rpmactl_words\n"
+    "    set -l words (commandline -opc)\n"
+    "    $words[1] completion --words -- $words[2..-1] 2>/dev/null\n"
+    "end\n"
+    "# Where nothing but options may follow, it may be a file as well.\n"
+    "function __rpmactl_no_file\n"
+    "    __rpmactl_words | string match -qv -- '-*'\n"
+    "end\n"
+    "complete -c rpmactl -f -n __rpmactl_no_file -a '(__rpmactl_words)'\n"
+    "complete -c rpmactl -F -n 'not __rpmactl_no_file' -a '(__rpmactl_words)'\n";
+/* clang-format on */
+
+static const struct {
+	const char *shell;
+	const char *script;
+} scripts[] = {
+	{ "bash", bash_script },
+	{ "zsh", zsh_script },
+	{ "fish", fish_script },
+};
 
 bool
 complete_script(struct buf *buf, const char *shell)
 {
-	if (strcmp(shell, "bash") != 0)
-		return false;
-	buf_puts(buf, bash_script);
-	return true;
+	size_t i;
+
+	for (i = 0; i < ARRAY_LEN(scripts); i++) {
+		if (strcmp(shell, scripts[i].shell) == 0) {
+			buf_puts(buf, scripts[i].script);
+			return true;
+		}
+	}
+	return false;
 }
 
 static void
@@ -78,7 +119,8 @@ add_arguments(struct buf *buf, const struct command *command)
 	if (strcmp(command->name, "help") == 0)
 		add_commands(buf);
 	else if (strcmp(command->name, "completion") == 0)
-		add_line(buf, COMPLETE_SHELLS);
+		for (i = 0; i < ARRAY_LEN(scripts); i++)
+			add_line(buf, scripts[i].shell);
 	else if (command->calls_any)
 		for (i = 0; i < METHOD_COUNT; i++)
 			add_line(buf, methods[i].name);

@@ -8,7 +8,7 @@
 
 struct buf;
 
-#define COMPLETE_SHELLS "bash"
+#define COMPLETE_SHELLS "bash zsh fish"
 
 /* Add the script of a shell; false: there is none for it. */
 bool complete_script(struct buf *buf, const char *shell);

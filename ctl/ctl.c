@@ -141,8 +141,11 @@ ctl_usage(struct ctl *ctl, const char *fmt, ...)
 int
 ctl_watch(struct ctl *ctl)
 {
-	int fd = interrupt_open(&ctl->err);
+	int fd;
 
+	if (ctl->interrupt_fd >= 0)
+		return 0;
+	fd = interrupt_open(&ctl->err);
 	if (fd < 0)
 		return fd;
 	ctl->interrupt_fd = fd;
@@ -182,6 +185,17 @@ tell(const struct ctl *ctl, const struct command *command)
 	(void)fputc('\n', stderr);
 }
 
+int
+ctl_command(struct ctl *ctl, struct args *args)
+{
+	int rc = args_finish(args, &ctl->err);
+
+	if (rc != 0)
+		return ctl_status(ctl, rc);
+	return args->command->run ? args->command->run(ctl, args)
+				  : run_plain(ctl, args);
+}
+
 static int
 run(struct ctl *ctl, struct args *args)
 {
@@ -203,10 +217,7 @@ run(struct ctl *ctl, struct args *args)
 		err_hint(&ctl->err, "rpmactl help lists them");
 		return EXIT_STATUS_USAGE;
 	}
-	rc = args_finish(args, &ctl->err);
-	if (rc != 0)
-		return ctl_status(ctl, rc);
-	return command->run ? command->run(ctl, args) : run_plain(ctl, args);
+	return ctl_command(ctl, args);
 }
 
 /*

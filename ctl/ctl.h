@@ -23,6 +23,9 @@ struct ctl {
 	struct out out;
 	int interrupt_fd; /* see interrupt.h; -1 until a command watches */
 	struct err err;   /* text "" while there is nothing to tell */
+	/* In a batch: tokens that are to be acknowledged when the line is written; else
+	 * NULL. Owned by the batch. */
+	struct json_t *unacked;
 };
 
 /*
@@ -51,6 +54,9 @@ RPMAD_MUST_USE int ctl_call(struct ctl *ctl, enum method_id method,
 RPMAD_MUST_USE int ctl_call_name(struct ctl *ctl, const char *method,
     struct json_t *params, struct json_t **result);
 
+/* Do what a command line says, but for the global options. return   the exit status */
+int ctl_command(struct ctl *ctl, struct args *args);
+
 /* The exit status of a failed step; *err keeps what there is to tell. */
 int ctl_status(const struct ctl *ctl, int rc);
 
@@ -64,7 +70,7 @@ int ctl_flush(struct ctl *ctl);
 int ctl_usage(struct ctl *ctl, const char *fmt, ...) RPMAD_PRINTF(2, 3);
 
 /*
- * From now on SIGINT and SIGTERM end waits and writes with -EINTR.
+ * From now on SIGINT and SIGTERM end waits and writes with -EINTR. Twice is harmless.
  * return   0; negative errno with ctl->err
  */
 RPMAD_MUST_USE int ctl_watch(struct ctl *ctl);

@@ -21,11 +21,14 @@ noinst_LIBRARIES += %D%/libctl.a
 	%D%/numbers.c %D%/numbers.h \
 	%D%/option.c %D%/option.h \
 	%D%/out.c %D%/out.h \
+	%D%/progress.c %D%/progress.h \
 	%D%/resolve.c %D%/resolve.h \
-	%D%/run.h %D%/run_addr.c %D%/run_doctor.c %D%/run_events.c %D%/run_exec.c %D%/run_exec.h \
-	%D%/run_metrics.c %D%/run_other.c %D%/run_poll.c %D%/run_send.c %D%/run_wait.c \
+	%D%/run.h %D%/run_addr.c %D%/run_batch.c %D%/run_doctor.c %D%/run_events.c %D%/run_exec.c \
+	%D%/run_exec.h %D%/run_metrics.c %D%/run_other.c %D%/run_poll.c %D%/run_send.c \
+	%D%/run_wait.c \
 	%D%/settings.c %D%/settings.h \
 	%D%/source.c %D%/source.h \
+	%D%/split.c %D%/split.h \
 	%D%/suggest.c %D%/suggest.h \
 	%D%/tokens.c %D%/tokens.h \
 	%D%/view.h %D%/view_conn.c %D%/view_daemon.c %D%/view_device.c %D%/view_event.c \
@@ -39,3 +42,7 @@ rpmactl_LDADD = %D%/libctl.a lib/core/libcore.a $(JANSSON_LIBS)
 # bash-completion(7) loads it under this name too.
 bashcompletiondir = $(datadir)/bash-completion/completions
 dist_bashcompletion_DATA = %D%/rpmactl.bash
+zshcompletiondir = $(datadir)/zsh/site-functions
+dist_zshcompletion_DATA = %D%/_rpmactl
+fishcompletiondir = $(datadir)/fish/vendor_completions.d
+dist_fishcompletion_DATA = %D%/rpmactl.fish

@@ -17,6 +17,22 @@
 #include "ctl/interrupt.h"
 #include "ctl/must.h"
 
+/* https://no-color.org: set to anything but nothing it forbids colours. */
+static bool
+may_colour(void)
+{
+	const char *no_color = getenv("NO_COLOR"), *term = getenv("TERM");
+
+	return (!no_color || no_color[0] == '\0') && term && strcmp(term, "dumb") != 0;
+}
+
+void
+out_style(struct out *out, const char *style)
+{
+	if (out->is_coloured)
+		buf_puts(&out->buf, style);
+}
+
 void
 out_init(struct out *out)
 {
@@ -26,6 +42,7 @@ out_init(struct out *out)
 	out->fd = STDOUT_FILENO;
 	out->interrupt_fd = -1;
 	out->is_terminal = isatty(out->fd) == 1;
+	out->is_coloured = out->is_terminal && may_colour();
 	if (out->is_terminal && ioctl(out->fd, TIOCGWINSZ, &size) == 0)
 		out->width = size.ws_col;
 }
@@ -79,6 +96,8 @@ out_flush(struct out *out, struct err *err)
 	size_t done = 0;
 	ssize_t n = 0;
 
+	if (out->is_held)
+		return 0;
 	while (done < out->buf.len && n >= 0) {
 		n = write_some(out, out->buf.data + done, out->buf.len - done);
 		if (n > 0)

@@ -15,6 +15,8 @@ struct out {
 	int fd;
 	int interrupt_fd;   /* ends a write that blocks; -1: none. Borrowed. */
 	bool is_json;       /* results as one line of JSON */
+	bool is_held;       /* what is gathered is kept, for whoever asks for it */
+	bool is_coloured;   /* they may see colours */
 	bool is_terminal;   /* people read it: headings, lines cut to its width */
 	unsigned int width; /* columns of the terminal; 0: unknown */
 };
@@ -22,6 +24,12 @@ struct out {
 /* Standard output as it is. */
 void out_init(struct out *out);
 void out_fini(struct out *out);
+
+/* What comes next is to look so; nothing where there are no colours. */
+#define OUT_BOLD    "\033[1m"
+#define OUT_WARNING "\033[33m"
+#define OUT_PLAIN   "\033[0m"
+void out_style(struct out *out, const char *style);
 
 /* Add a value as one compact line of ASCII, members in their order. */
 void out_json(struct out *out, const struct json_t *value);

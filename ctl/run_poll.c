@@ -247,6 +247,10 @@ add_written(struct poll *poll, const json_t *completion)
 static int
 acknowledge(struct poll *poll)
 {
+	if (poll->ctl->unacked) {
+		must_0(json_array_extend(poll->ctl->unacked, poll->written));
+		return json_array_clear(poll->written);
+	}
 	return tokens_call(poll->ctl, METHOD_RECV_ACK, poll->written);
 }
 

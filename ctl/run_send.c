@@ -14,6 +14,7 @@
 #include "ctl/dial.h"
 #include "ctl/field.h"
 #include "ctl/must.h"
+#include "ctl/progress.h"
 #include "ctl/run.h"
 #include "ctl/source.h"
 #include "ctl/view.h"
@@ -161,18 +162,21 @@ send_piece(struct send *send)
 static int
 send_all(struct send *send)
 {
-	int rc;
+	struct progress progress;
+	int rc = 0;
 
 	if (send->options.chunk == PARAM_UNSET)
 		return send_piece(send);
-	while (send->piece_len > 0) {
+	progress_begin(&progress, source_size(&send->source));
+	while (rc == 0 && send->piece_len > 0) {
 		rc = send_piece(send);
-		if (rc == 0)
+		if (rc == 0) {
+			progress_show(&progress, send->bytes, send->messages);
 			rc = read_piece(send);
-		if (rc != 0)
-			return rc;
+		}
 	}
-	return 0;
+	progress_end(&progress);
+	return rc;
 }
 
 /* Close what was opened. A failure to send is told rather than one to close. */
@@ -265,6 +269,9 @@ run_send(struct ctl *ctl, const struct args *args)
 		return ctl_status(ctl, rc);
 	if (send.options.text.ptr && file)
 		return ctl_usage(ctl, "a file and --text exclude each other");
+	if (ctl->unacked && !send.options.text.ptr && (!file || strcmp(file, "-") == 0))
+		return ctl_usage(ctl,
+		    "standard input has the batch: the message is --text, or in a file");
 	rc = check_target(&send);
 	if (rc != 0)
 		return ctl_status(ctl, rc);

@@ -8,6 +8,7 @@
 #include <fcntl.h>
 #include <poll.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "ctl/interrupt.h"
@@ -29,6 +30,19 @@ source_open(struct source *out, const char *text, size_t text_len, const char *f
 	(void)err_set(err, ERR_INVALID_PARAMS, errno, "cannot open %s: %s", file,
 	    err_errno_text(errno, why, sizeof(why)));
 	return -EINVAL;
+}
+
+uint64_t
+source_size(const struct source *source)
+{
+	struct stat status;
+
+	if (source->text)
+		return source->text_len;
+	if (fstat(source->fd, &status) != 0 || !S_ISREG(status.st_mode) ||
+	    status.st_size <= 0)
+		return 0;
+	return (uint64_t)status.st_size;
 }
 
 void

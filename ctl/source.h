@@ -4,6 +4,7 @@
 #define RPMAD_CTL_SOURCE_H
 
 #include <stddef.h>
+#include <stdint.h>
 
 #include "lib/core/compiler.h"
 #include "lib/core/err.h"
@@ -13,6 +14,9 @@ struct source {
 	size_t text_len;
 	int fd;
 };
+
+/* How many bytes it holds; 0: that shows at its end. */
+uint64_t source_size(const struct source *source);
 
 /* text NULL: the file of that name; NULL or "-": standard input. return 0; -EINVAL */
 RPMAD_MUST_USE int source_open(struct source *out, const char *text, size_t text_len,

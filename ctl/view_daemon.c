@@ -42,7 +42,10 @@ add_warnings(struct out *out, const json_t *warnings)
 	size_t i;
 
 	json_array_foreach(warnings, i, warning) {
-		buf_puts(&out->buf, "warning: ");
+		out_style(out, OUT_WARNING);
+		buf_puts(&out->buf, "warning:");
+		out_style(out, OUT_PLAIN);
+		buf_puts(&out->buf, " ");
 		buf_add_escaped(&out->buf, json_string_value(warning),
 		    json_string_length(warning));
 		buf_puts(&out->buf, "\n");

@@ -150,6 +150,7 @@ static const char *const *const mistakes[] = {
 	ARGS("call", "x", "{"),
 	ARGS("call", "x", "[]"),
 	ARGS("call", "x", "{\"a\":1,\"a\":2}"),
+	ARGS("batch", "post"),
 	ARGS("completion"),
 	ARGS("completion", "fishy"),
 	ARGS("help", "pol"),
