@@ -30,8 +30,8 @@ const struct command commands[] = {
 	{ .name = "metrics", .usage = "[--http]", .method = METHOD_STATS_METRICS, .own = &run_metrics_options, .run = run_metrics,
 	  .help = "show the counters and gauges in the text format of Prometheus",
 	  .example = "rpmactl metrics >rpmad.prom",
-	  .note = "With --http one request is read from standard input and answered, as a service of\n"
-		  "systemd with Accept=yes does it; see rpmad-metrics.socket in rpmad(8)." },
+	  .note = "With --http one request is read from standard input and answered, which is what a\n"
+		  "socket of systemd with Accept=yes needs." },
 	{ .name = "wait", .usage = "EXPR", .method = METHOD_STATS_GET, WORDS(1, 1), .run = run_wait,
 	  .help = "wait until a number of stats is as it should be",
 	  .example = "rpmactl wait 'slots.ready>=10' -t 30",

@@ -5,7 +5,7 @@ include %D%/unit/rpma.mk
 include %D%/verbs45/local.mk
 include %D%/bench/local.mk
 if BUILD_DAEMON
-dist_check_SCRIPTS += %D%/check_docs.sh %D%/check_layers.sh
+dist_check_SCRIPTS += %D%/check_docs.sh %D%/check_files.sh %D%/check_layers.sh
 include %D%/fake/daemon.mk
 include %D%/unit/core.mk
 include %D%/unit/daemon.mk
