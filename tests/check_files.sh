@@ -30,6 +30,10 @@ dirs='PACKAGE_TARNAME prefix exec_prefix bindir sbindir libdir includedir syscon
 for dir in $dirs; do
 	echo "$dir=\"@$dir@\""
 done | (cd "$builddir" && ./config.status -q --file=-) >"$tmp/dirs.sh"
+if grep -q dc_install_base "$tmp/dirs.sh"; then
+	echo "1..0 # SKIP make distcheck gives the units a folder that it alone knows"
+	exit 0
+fi
 # shellcheck disable=SC1091
 . "$tmp/dirs.sh"
 unit=${systemdsystemunitdir:-}
