@@ -190,34 +190,47 @@ take(const struct report *report, struct report *open, bool *has_open)
 	}
 }
 
-/* Let it work for a while, kill it, and read the rest. The number of steps. */
-static unsigned int
-watch(pid_t child, int fd, unsigned int live_us, struct report *open, bool *has_open)
+static uint64_t
+now_us(void)
 {
 	struct timespec now;
+
+	ck_assert_int_eq(clock_gettime(CLOCK_MONOTONIC, &now), 0);
+	return (uint64_t)now.tv_sec * 1000000 + (uint64_t)now.tv_nsec / 1000;
+}
+
+/*
+ * Let it work until it has said `reports` things, and live_us more; kill it, and read the
+ * rest. A child with no reports to wait for may be killed before or while it restores. The
+ * number of steps.
+ */
+static unsigned int
+watch(pid_t child, int fd, unsigned int reports, unsigned int live_us,
+    struct report *open, bool *has_open)
+{
 	struct report report;
-	unsigned int steps = 0;
-	uint64_t end_us = 0;
+	unsigned int seen = 0, steps = 0;
+	uint64_t end_us = reports == 0 ? now_us() + live_us : 0;
 	bool is_killed = false;
 	int status;
 
 	for (;;) {
 		struct pollfd pfd = { .fd = fd, .events = POLLIN };
-		uint64_t now_us;
 
-		ck_assert_int_eq(clock_gettime(CLOCK_MONOTONIC, &now), 0);
-		now_us = (uint64_t)now.tv_sec * 1000000 + (uint64_t)now.tv_nsec / 1000;
-		if (end_us == 0)
-			end_us = now_us + live_us;
-		if (!is_killed && now_us >= end_us) {
-			ck_assert_int_eq(kill(child, SIGKILL), 0);
-			is_killed = true;
+		if (!is_killed && seen >= reports) {
+			if (end_us == 0)
+				end_us = now_us() + live_us;
+			if (now_us() >= end_us) {
+				ck_assert_int_eq(kill(child, SIGKILL), 0);
+				is_killed = true;
+			} else if (poll(&pfd, 1, 0) == 0) {
+				continue;
+			}
 		}
-		if (!is_killed && poll(&pfd, 1, 0) == 0)
-			continue;
 		if (read(fd, &report, sizeof(report)) != (ssize_t)sizeof(report))
 			break;
 		take(&report, open, has_open);
+		seen++;
 		steps += report.is_done;
 	}
 	if (!is_killed)
@@ -316,6 +329,7 @@ START_TEST(test_killed)
 			work(memory, fds[1], child_random);
 		(void)close(fds[1]);
 		steps += watch(child, fds[0],
+		    n % 4 == 0 ? 0 : (unsigned int)(next_random(&random) % 200),
 		    (unsigned int)(next_random(&random) % 3000), &open, &has_open);
 		(void)close(fds[0]);
 		ck_assert_int_eq(ledger_restore(memory, bytes, SLOTS, SLOT_SIZE,
