@@ -139,6 +139,11 @@ enum slot_state ledger_state(const struct ledger *ledger, uint32_t slot);
 /* Whether the counts and the records agree; O(slots). */
 bool ledger_check(const struct ledger *ledger);
 uint64_t ledger_instance(const struct ledger *ledger);
+/*
+ * The highest id of a connection that messages of an earlier process came from, be they
+ * here or acknowledged; 0: none. Ids above it name no message that is there.
+ */
+uint64_t ledger_last_conn(const struct ledger *ledger);
 
 /* free -> posted: any free slot. false: none is free. */
 bool ledger_post_any(struct ledger *ledger, uint32_t *slot);

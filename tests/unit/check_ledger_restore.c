@@ -220,6 +220,12 @@ huge_number(struct record *record)
 }
 
 static void
+huge_conn(struct record *record)
+{
+	record->conn = UINT64_MAX;
+}
+
+static void
 too_long(struct record *record)
 {
 	record->len = SLOT_SIZE + 1;
@@ -244,7 +250,8 @@ odd_peer(struct record *record)
 }
 
 static void (*const damages[])(struct record *record) = { bad_state, no_generation,
-	no_number, huge_number, too_long, unknown_flag, long_label, odd_peer };
+	no_number, huge_number, huge_conn, too_long, unknown_flag, long_label,
+	odd_peer };
 
 /* A bad record costs its slot alone, and its token names nothing that comes later. */
 START_TEST(test_bad_record)
