@@ -33,7 +33,7 @@ START_TEST(test_restart)
 	message = rig_expect(&rig, "222");
 	rig_ack(&rig, &message);
 	restore_end();
-	restore_logged("notice pool: messages=3 are kept by the service manager");
+	restore_logged("notice pool: messages=3 were handed to the service manager");
 	restore_begin();
 	restore_logged("notice pool: messages=3 leased=2 are there again");
 	ck_assert_ptr_null(strstr(logged, "warning"));
