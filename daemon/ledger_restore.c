@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "daemon/ledger_impl.h"
+#include "lib/core/text.h"
 
 /* No pool takes so many messages or connections: numbers beyond these are damage. */
 #define SEQ_LIMIT  ((uint64_t)1 << 62)
@@ -82,6 +83,14 @@ ledger_begin_life(void *memory, uint64_t now_ns)
 	return header->faults;
 }
 
+/* A label that is no UTF-8 could not be told to anybody, and nor could what waits behind it. */
+static bool
+has_good_label(const struct record *record)
+{
+	return !(record->flags & FLAG_CONTEXT) ||
+	    text_is_utf8(record->context, record->context_len);
+}
+
 /* Whether a record that claims to hold a message can be true. */
 static bool
 is_message(const struct ledger *ledger, const struct record *record)
@@ -93,6 +102,7 @@ is_message(const struct ledger *ledger, const struct record *record)
 	return record->seq > 0 && record->seq < SEQ_LIMIT &&
 	    record->conn < CONN_LIMIT && record->len <= ledger->header->slot_size &&
 	    !(record->flags & ~known) && record->context_len <= LEDGER_CONTEXT_MAX &&
+	    has_good_label(record) &&
 	    (family == AF_INET || family == AF_INET6 || family == AF_UNSPEC);
 }
 

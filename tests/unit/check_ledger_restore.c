@@ -244,6 +244,14 @@ long_label(struct record *record)
 }
 
 static void
+foreign_label(struct record *record)
+{
+	record->flags |= FLAG_CONTEXT;
+	record->context_len = 2;
+	memcpy(record->context, "\xc3\x28", 2);
+}
+
+static void
 odd_peer(struct record *record)
 {
 	record->peer[0] = 0xff;
@@ -251,7 +259,7 @@ odd_peer(struct record *record)
 
 static void (*const damages[])(struct record *record) = { bad_state, no_generation,
 	no_number, huge_number, huge_conn, too_long, unknown_flag, long_label,
-	odd_peer };
+	foreign_label, odd_peer };
 
 /* A bad record costs its slot alone, and its token names nothing that comes later. */
 START_TEST(test_bad_record)
