@@ -186,6 +186,9 @@ START_TEST(test_refused)
 	error = crig_fail(&a, "daemon.reload", NULL, "CONFIG_INVALID");
 	ck_assert_str_eq(crig_text(json_object_get(error, "data"), "path"),
 	    "control.roles.post.groups[0]");
+	ck_assert_ptr_nonnull(strstr(crig_text(error, "message"), file));
+	ck_assert_ptr_nonnull(strstr(crig_text(error, "message"),
+	    ": control.roles.post.groups[0]: there is no group \"no-such-group\""));
 	json_decref(error);
 	ck_assert_int_eq(log_get_level(), LOG_LEVEL_NOTICE);
 	ck_assert_ptr_nonnull(strstr(rig.log,
