@@ -138,6 +138,9 @@ end_denied(struct rpc_client *client)
 			continue;
 		rpc_call_abort(call, &err);
 	}
+	/* What it may not acknowledge any more is for others to poll. */
+	if (client->role < ROLE_POST)
+		engine_owner_gone(client->rpc->context.engine, &client->owner);
 	if (client->sub.is_on && client->role < ROLE_READ)
 		rpc_sub_end(client, "denied");
 }
