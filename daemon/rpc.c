@@ -364,6 +364,7 @@ rpc_end_calls(struct rpc *rpc)
 	struct rpc_call *call;
 	struct err err;
 
+	rpc->context.is_ended = true;
 	(void)err_set(&err, ERR_SHUTTING_DOWN, 0, "the daemon is stopping");
 	TAILQ_FOREACH(client, &rpc->clients, link)
 		while ((call = TAILQ_FIRST(&client->calls)))
