@@ -73,8 +73,11 @@ size_t ledger_memory_size(uint32_t slots);
 
 /*
  * A ledger with all slots free over zeroed memory of ledger_memory_size() bytes
- * (borrowed), whose header is written here. slots      1 .. 65536 instance   names this
- * life of the pool in tokens, not 0 return     0; -ENOMEM
+ * (borrowed), whose header is written here.
+ *
+ * slots     1 .. 65536
+ * instance  names this life of the pool in tokens, not 0
+ * return    0; -ENOMEM
  */
 RPMAD_MUST_USE int ledger_new(void *memory, uint32_t slots, uint32_t slot_size,
     uint64_t instance, struct ledger **out);
