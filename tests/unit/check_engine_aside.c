@@ -4,12 +4,14 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "daemon/ledger_impl.h"
@@ -279,6 +281,52 @@ START_TEST(test_said_room)
 }
 END_TEST
 
+/* Fill the stack, a page at a time. */
+static __attribute__((noinline)) unsigned int
+descend(volatile unsigned int depth)
+{
+	volatile char page[4096];
+
+	page[depth % sizeof(page)] = 1;
+	return depth > 0 ? descend(depth - 1) + (unsigned int)page[1] : 0;
+}
+
+/* A process that begins, and overflows its stack. */
+static void
+overflow(void)
+{
+	const struct rlimit limit = { 262144, 262144 };
+	int status;
+	pid_t pid = fork();
+
+	ck_assert_int_ge(pid, 0);
+	if (pid == 0) {
+		restore_begin();
+		(void)setrlimit(RLIMIT_STACK, &limit);
+		_exit((int)(98 + (descend(100000) & 1)));
+	}
+	ck_assert_int_eq(waitpid(pid, &status, 0), pid);
+	ck_assert(WIFSIGNALED(status));
+	ck_assert_int_eq(WTERMSIG(status), SIGSEGV);
+	manager_read(&manager);
+}
+
+/* An overflow of the stack is a crash like others: the handler has a stack of its own. */
+START_TEST(test_stack_overflow)
+{
+	unsigned int i;
+
+	restore_die(2, SIGSEGV);
+	for (i = 0; i < 3; i++)
+		overflow();
+	restore_begin();
+	ck_assert_uint_eq(rig_stats(&rig).restored, 0);
+	ck_assert_uint_eq(store_count_aside(rig.store), 1);
+	ck_assert_int_eq(store_aside(rig.store, 0)->kind, STORE_CRASHED);
+	restore_end();
+}
+END_TEST
+
 /* A start that fails behind the move tells of the messages wherever they are. */
 START_TEST(test_unused)
 {
@@ -322,6 +370,7 @@ main(void)
 	tcase_add_test(tc, test_not_handed_over);
 	tcase_add_loop_test(tc, test_said_room, 0, 2);
 	tcase_add_test(tc, test_unused);
+	tcase_add_test(tc, test_stack_overflow);
 #endif
 	suite_add_tcase(suite, tc);
 	return harness_run(suite);
