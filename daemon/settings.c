@@ -41,8 +41,6 @@ struct raw {
 };
 
 static const char *const refill_words[] = { "auto", "manual", NULL };
-static const char *const level_words[] = { "error", "warning", "notice", "info",
-	"debug", NULL };
 
 /* clang-format off */
 static const struct param_spec specs[] = {
@@ -87,7 +85,7 @@ static const struct param_spec specs[] = {
 	  .doc = "the longest request" },
 	{ .name = "control.roles", .type = PARAM_OBJECT, .offset = AT(roles),
 	  .doc = "who has the roles read, post and admin: {\"post\": {\"users\": [], \"groups\": []}}" },
-	{ .name = "log.level", .type = PARAM_ENUM, .words = level_words, .def = "notice", .offset = AT(log_level),
+	{ .name = "log.level", .type = PARAM_ENUM, .words = log_level_words, .def = "notice", .offset = AT(log_level),
 	  .doc = "the least important lines that are logged" },
 };
 /* clang-format on */
