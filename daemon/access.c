@@ -43,6 +43,33 @@ no_such(const char *what, const char *name, enum role role, const char *key, siz
 	return rc;
 }
 
+/*
+ * Whether a look-up found nothing because there is nothing.
+ * source   getpwnam(3), getgrnam(3): what errno is then
+ */
+static bool
+is_absent(int errnum)
+{
+	return errnum == 0 || errnum == ENOENT || errnum == ESRCH || errnum == EBADF ||
+	    errnum == EPERM;
+}
+
+/* It may be there: the system cannot tell now. */
+static int
+cannot_tell(const char *what, const char *name, int errnum, struct err *err)
+{
+	return err_set(err, ERR_INTERNAL_ERROR, errnum,
+	    "the %s \"%s\" of control.roles cannot be looked up", what, name);
+}
+
+static int
+not_found(const char *what, const char *name, int errnum, enum role role,
+    const char *key, size_t i, struct err *err)
+{
+	return is_absent(errnum) ? no_such(what, name, role, key, i, err)
+				 : cannot_tell(what, name, errnum, err);
+}
+
 static int
 resolve(const struct settings_role *names, enum role role, struct holders *out,
     struct err *err)
@@ -52,26 +79,42 @@ resolve(const struct settings_role *names, enum role role, struct holders *out,
 	size_t i;
 
 	for (i = 0; i < names->user_count; i++) {
+		errno = 0;
 		user = getpwnam(names->users[i]);
 		if (!user)
-			return no_such("user", names->users[i], role, "users", i, err);
+			return not_found("user", names->users[i], errno, role, "users",
+			    i, err);
 		out->users[out->user_count++] = user->pw_uid;
 	}
 	for (i = 0; i < names->group_count; i++) {
+		errno = 0;
 		group = getgrnam(names->groups[i]);
 		if (!group)
-			return no_such("group", names->groups[i], role, "groups", i,
-			    err);
+			return not_found("group", names->groups[i], errno, role,
+			    "groups", i, err);
 		out->groups[out->group_count++] = group->gr_gid;
 	}
 	return 0;
 }
 
-static void
-set_default(enum role role, gid_t socket_group, struct holders *out)
+/* The group whose members may post; where there is none nobody may. */
+static int
+default_posters(struct holders *out, struct err *err)
 {
 	const struct group *group;
 
+	errno = 0;
+	group = getgrnam(POST_GROUP);
+	if (group)
+		out->groups[out->group_count++] = group->gr_gid;
+	else if (!is_absent(errno))
+		return cannot_tell("group", POST_GROUP, errno, err);
+	return 0;
+}
+
+static int
+set_default(enum role role, gid_t socket_group, struct holders *out, struct err *err)
+{
 	switch (role) {
 	case ROLE_NONE:
 		break;
@@ -80,15 +123,13 @@ set_default(enum role role, gid_t socket_group, struct holders *out)
 			out->groups[out->group_count++] = socket_group;
 		break;
 	case ROLE_POST:
-		group = getgrnam(POST_GROUP);
-		if (group)
-			out->groups[out->group_count++] = group->gr_gid;
-		break;
+		return default_posters(out, err);
 	case ROLE_ADMIN:
 		out->users[out->user_count++] = 0;
 		out->users[out->user_count++] = geteuid();
 		break;
 	}
+	return 0;
 }
 
 int
@@ -100,11 +141,12 @@ access_update(struct access *access, const struct settings *settings,
 	int rc;
 
 	for (i = 0; i < ARRAY_LEN(fresh.holders); i++) {
-		if (!settings->roles[i].is_given) {
-			set_default(role_of(i), socket_group, &fresh.holders[i]);
-			continue;
-		}
-		rc = resolve(&settings->roles[i], role_of(i), &fresh.holders[i], err);
+		if (settings->roles[i].is_given)
+			rc = resolve(&settings->roles[i], role_of(i), &fresh.holders[i],
+			    err);
+		else
+			rc = set_default(role_of(i), socket_group, &fresh.holders[i],
+			    err);
 		if (rc < 0)
 			return rc;
 	}

@@ -22,8 +22,8 @@ struct access;
  *     read    the group of the socket
  *
  * socket_group   group of the control socket's file, or ACCESS_NO_GROUP
- * return   0; -ENOMEM; ERR_INVALID_PARAMS: there is no such user or group, with the
- *          path of the key
+ * return   0; ERR_INVALID_PARAMS: there is no such user or group, with the path of the
+ *          key; ERR_INTERNAL_ERROR: no memory, or a name cannot be looked up now
  */
 RPMAD_MUST_USE int access_new(const struct settings *settings, gid_t socket_group,
     struct access **out, struct err *err);

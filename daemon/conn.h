@@ -60,8 +60,13 @@ struct conn_table {
 	uint64_t closed_total;
 };
 
-/* For up to max connections. return 0; -ENOMEM */
-RPMAD_MUST_USE int conn_table_init(struct conn_table *table, uint32_t max);
+/*
+ * For up to max connections.
+ * last_id  ids up to it were given by an earlier process; 0: none
+ * return   0; -ENOMEM
+ */
+RPMAD_MUST_USE int conn_table_init(struct conn_table *table, uint32_t max,
+    uint64_t last_id);
 /* The table is empty. */
 void conn_table_fini(struct conn_table *table);
 

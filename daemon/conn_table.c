@@ -9,7 +9,7 @@
 #include "daemon/conn.h"
 
 int
-conn_table_init(struct conn_table *table, uint32_t max)
+conn_table_init(struct conn_table *table, uint32_t max, uint64_t last_id)
 {
 	uint32_t buckets = 16;
 
@@ -18,7 +18,7 @@ conn_table_init(struct conn_table *table, uint32_t max)
 	TAILQ_INIT(&table->list);
 	table->mask = buckets - 1;
 	table->count = 0;
-	table->next_id = 1;
+	table->next_id = last_id + 1;
 	table->closed_total = 0;
 	table->by_id = calloc(buckets, sizeof(struct conn *));
 	table->by_qp = calloc(buckets, sizeof(struct conn *));

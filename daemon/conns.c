@@ -30,7 +30,7 @@
 	10000000u /* for flushes that a driver completes a little later */
 
 int
-conns_init(struct conns *conns, const struct settings *settings,
+conns_init(struct conns *conns, const struct settings *settings, uint64_t last_id,
     void (*wants_drain)(void *arg), void *arg)
 {
 	memset(conns, 0, sizeof(*conns));
@@ -38,7 +38,7 @@ conns_init(struct conns *conns, const struct settings *settings,
 	conns->wants_drain = wants_drain;
 	conns->arg = arg;
 	conns->reject_log = (struct log_limit){ .burst = 10, .interval_ms = 10000 };
-	return conn_table_init(&conns->table, settings->conns_max);
+	return conn_table_init(&conns->table, settings->conns_max, last_id);
 }
 
 void

@@ -52,9 +52,9 @@ struct conns {
 	struct log_limit reject_log;
 };
 
-/* return 0; -ENOMEM */
+/* last_id: see conn_table_init(). return 0; -ENOMEM */
 RPMAD_MUST_USE int conns_init(struct conns *conns, const struct settings *settings,
-    void (*wants_drain)(void *arg), void *arg);
+    uint64_t last_id, void (*wants_drain)(void *arg), void *arg);
 void conns_fini(struct conns *conns);
 
 /* A device is there. return 0; ERR_PROVIDER or -ENOMEM with err */

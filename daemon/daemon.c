@@ -163,7 +163,12 @@ on_reload_call(void *arg, struct settings_diff *diff, struct err *err)
 		.socket_group = socket_group(daemon->listener.fd),
 		.rpc = daemon->rpc };
 
-	return reload_run(&reload, diff, err);
+	int rc = reload_run(&reload, diff, err);
+
+	/* One that was read once is not done without later. */
+	if (rc == 0)
+		daemon->file = settings_file(daemon->file);
+	return rc;
 }
 
 static void
@@ -173,7 +178,9 @@ on_reload_signal(void *arg)
 	struct err err;
 
 	if (on_reload_call(arg, &diff, &err) < 0)
-		log_error("reload", "%s", err.text);
+		log_error("reload", "%s%s%s%s", err.text,
+		    err.hint[0] != '\0' ? " (" : "", err.hint,
+		    err.hint[0] != '\0' ? ")" : "");
 }
 
 /* ---- what the engine says ---- */
@@ -259,6 +266,18 @@ make_listener(struct daemon *daemon, struct err *err)
 }
 
 static int
+make_access(struct daemon *daemon, struct err *err)
+{
+	struct err cause;
+	int rc = access_new(daemon->settings, socket_group(daemon->listener.fd),
+	    &daemon->access, &cause);
+
+	if (rc < 0)
+		settings_name_error(daemon->file, &cause, err);
+	return rc;
+}
+
+static int
 make_rpc(struct daemon *daemon, struct err *err)
 {
 	const struct rpc_config config = { .loop = daemon->loop,
@@ -310,8 +329,7 @@ build(struct daemon *daemon, struct err *err)
 	if (rc == 0)
 		rc = make_listener(daemon, err);
 	if (rc == 0)
-		rc = access_new(daemon->settings, socket_group(daemon->listener.fd),
-		    &daemon->access, err);
+		rc = make_access(daemon, err);
 	if (rc == 0)
 		rc = make_rpc(daemon, err);
 	if (rc == 0)

@@ -95,26 +95,20 @@ add_port(int dir, const char *name, void *arg)
 	struct device_entry *device = arg;
 	struct device_port *port;
 	uint32_t number;
-	int fd, rc;
+	int rc;
 
 	if (!sysfs_index(name, &number))
 		return 0;
-	fd = openat(dir, name, O_PATH | O_DIRECTORY | O_CLOEXEC);
-	if (fd < 0)
-		return 0;
 	port = sysfs_grow(device->ports, device->port_count, sizeof(*port));
-	if (!port) {
-		(void)close(fd);
+	if (!port)
 		return -ENOMEM;
-	}
 	device->ports = port;
 	port += device->port_count++;
 	port->port = number;
-	sysfs_word(fd, "state", port->state);
-	sysfs_text(fd, "link_layer", port->link_layer);
-	rc = sysfs_each(fd, "gids", add_gid, port);
-	read_gid_attrs(fd, port);
-	(void)close(fd);
+	sysfs_word(dir, "state", port->state);
+	sysfs_text(dir, "link_layer", port->link_layer);
+	rc = sysfs_each(dir, "gids", add_gid, port);
+	read_gid_attrs(dir, port);
 	return rc;
 }
 
@@ -123,33 +117,25 @@ add_device(int dir, const char *name, void *arg)
 {
 	struct devices *devices = arg;
 	struct device_entry *device;
-	int fd, rc;
 
 	if (strlen(name) >= DEVICES_NAME_MAX)
 		return 0;
-	fd = openat(dir, name, O_PATH | O_DIRECTORY | O_CLOEXEC);
-	if (fd < 0)
-		return 0;
 	device = sysfs_grow(devices->list, devices->count, sizeof(*device));
-	if (!device) {
-		(void)close(fd);
+	if (!device)
 		return -ENOMEM;
-	}
 	devices->list = device;
 	device += devices->count++;
 	memcpy(device->name, name, strlen(name) + 1);
-	sysfs_text(fd, "node_guid", device->node_guid);
-	device->transport = read_transport(fd);
-	rc = sysfs_each(fd, "ports", add_port, device);
-	(void)close(fd);
-	return rc;
+	sysfs_text(dir, "node_guid", device->node_guid);
+	device->transport = read_transport(dir);
+	return sysfs_each_folder(dir, "ports", add_port, device);
 }
 
 int
 devices_scan(const char *root, struct devices *out)
 {
 	struct devices devices = { 0 };
-	int rc = sysfs_each(AT_FDCWD, root, add_device, &devices);
+	int rc = sysfs_each_folder(AT_FDCWD, root, add_device, &devices);
 
 	if (rc < 0) {
 		devices_fini(&devices);

@@ -8,6 +8,7 @@
 #include "lib/core/compiler.h"
 
 #define DEVNODE_ROOT     "/dev/infiniband"
+#define DEVNODE_CLASS    "/sys/class/infiniband_verbs"
 #define DEVNODE_PATH_MAX 300u
 
 /*
@@ -15,9 +16,13 @@
  * mode or by the service's DevicePolicy=.
  *
  * root     DEVNODE_ROOT, or a folder of a test
+ * class    DEVNODE_CLASS, or likewise: it tells of which device a node is
+ * device   look at the nodes alone that this one needs; "": at all
  * path     its path, when there is one
  * return   0: there is none; EPERM or EACCES
+ * source   the kernel's Documentation/infiniband/user_verbs: uverbsN/ibdev
  */
-RPMAD_MUST_USE int devnode_forbidden(const char *root, char path[DEVNODE_PATH_MAX]);
+RPMAD_MUST_USE int devnode_forbidden(const char *root, const char *class,
+    const char *device, char path[DEVNODE_PATH_MAX]);
 
 #endif

@@ -317,8 +317,8 @@ make_parts(struct engine *engine, struct store *store, struct err *err)
 	rc = srq_new(engine->ledger, &engine->pool.memory, engine->settings,
 	    &engine->srq);
 	if (rc == 0)
-		rc = conns_init(&engine->conns, engine->settings, on_wants_drain,
-		    engine);
+		rc = conns_init(&engine->conns, engine->settings,
+		    ledger_last_conn(engine->ledger), on_wants_drain, engine);
 	engine->is_init = rc == 0;
 	engine->conns.events = engine->events;
 	if (rc == 0)

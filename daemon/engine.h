@@ -204,7 +204,7 @@ struct engine_stats {
 	    auto_acked;
 	uint64_t flushed, late, dropped, ledger_faults;
 	uint64_t restored, maybe_lost; /* at the start */
-	bool is_kept;                  /* a restart loses nothing */
+	bool is_kept;                  /* the service manager was given the pool */
 	struct histogram size_bytes;   /* of messages */
 	struct histogram queue_ns; /* from a message's arrival to its first delivery */
 	struct histogram hold_ns;  /* from its last delivery to its acknowledgement */

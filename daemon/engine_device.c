@@ -249,22 +249,28 @@ open_all(struct engine *engine, struct err *err)
 	return rc;
 }
 
-/* No device, or none that this process may open: that is another matter. */
+/*
+ * There is no device, or none that this process may open: what is known of that, behind what
+ * failed. Any device could have been the one that was looked for, unless it has a name.
+ */
 static void
-explain(struct err *err)
+explain(const struct engine *engine, struct err *err)
 {
 	char path[DEVNODE_PATH_MAX];
+	struct err cause = *err;
 	int errnum;
 
 	if (err->code != ERR_ADDR_NOT_RDMA && err->code != ERR_DEVICE_GONE)
 		return;
-	errnum = devnode_forbidden(DEVNODE_ROOT, path);
+	errnum = devnode_forbidden(DEVNODE_ROOT, DEVNODE_CLASS,
+	    engine->settings->device, path);
 	if (errnum == 0)
 		return;
-	(void)snprintf(err->text, sizeof(err->text),
-	    "device_forbidden: %s cannot be opened (%s); if its module was loaded after "
-	    "the service was started, restart the service; else see its rights",
-	    path, strerror(errnum));
+	(void)err_set(err, cause.code, cause.errnum,
+	    "%s; device_forbidden: %s cannot be opened (%s): if its module was loaded "
+	    "after the service was started, restart the service; else see its rights",
+	    cause.text, path, strerror(errnum));
+	err_path(err, "%s", cause.path);
 }
 
 int
@@ -273,7 +279,7 @@ engine_up(struct engine *engine, struct err *err)
 	int rc = open_all(engine, err);
 
 	if (rc != 0) {
-		explain(err);
+		explain(engine, err);
 		engine_down(engine, "shutdown", false);
 		return rc;
 	}

@@ -8,7 +8,9 @@
 #include <stdatomic.h>
 #include <stddef.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <time.h>
+#include <unistd.h>
 
 static const int signals[] = { SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT };
 
@@ -37,13 +39,34 @@ on_fault(int number, siginfo_t *info, void *context)
 		(void)raise(number);
 }
 
+/*
+ * A stack for the handler: one that has overflowed has no room for it. It stays to the end of
+ * the process; where there is none, an overflow leaves no mark.
+ */
+static void
+make_stack(void)
+{
+	stack_t stack = { 0 };
+
+	if (sigaltstack(NULL, &stack) != 0 || !(stack.ss_flags & SS_DISABLE))
+		return; /* it is there already */
+	stack.ss_size = (size_t)sysconf(_SC_SIGSTKSZ);
+	stack.ss_flags = 0;
+	stack.ss_sp = mmap(NULL, stack.ss_size, PROT_READ | PROT_WRITE,
+	    MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	if (stack.ss_sp != MAP_FAILED)
+		(void)sigaltstack(&stack, NULL);
+}
+
 void
 fault_watch(_Atomic uint64_t *mark)
 {
 	struct sigaction action = { .sa_sigaction = on_fault,
-		.sa_flags = (int)(SA_SIGINFO | SA_RESETHAND | SA_NODEFER) };
+		.sa_flags =
+		    (int)(SA_SIGINFO | SA_RESETHAND | SA_NODEFER | SA_ONSTACK) };
 	size_t i;
 
+	make_stack();
 	atomic_store(&fault_mark, mark);
 	(void)sigemptyset(&action.sa_mask);
 	for (i = 0; i < sizeof(signals) / sizeof(signals[0]); i++)

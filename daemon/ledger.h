@@ -73,8 +73,11 @@ size_t ledger_memory_size(uint32_t slots);
 
 /*
  * A ledger with all slots free over zeroed memory of ledger_memory_size() bytes
- * (borrowed), whose header is written here. slots      1 .. 65536 instance   names this
- * life of the pool in tokens, not 0 return     0; -ENOMEM
+ * (borrowed), whose header is written here.
+ *
+ * slots     1 .. 65536
+ * instance  names this life of the pool in tokens, not 0
+ * return    0; -ENOMEM
  */
 RPMAD_MUST_USE int ledger_new(void *memory, uint32_t slots, uint32_t slot_size,
     uint64_t instance, struct ledger **out);
@@ -139,6 +142,11 @@ enum slot_state ledger_state(const struct ledger *ledger, uint32_t slot);
 /* Whether the counts and the records agree; O(slots). */
 bool ledger_check(const struct ledger *ledger);
 uint64_t ledger_instance(const struct ledger *ledger);
+/*
+ * The highest id of a connection that messages of an earlier process came from, be they
+ * here or acknowledged; 0: none. Ids above it name no message that is there.
+ */
+uint64_t ledger_last_conn(const struct ledger *ledger);
 
 /* free -> posted: any free slot. false: none is free. */
 bool ledger_post_any(struct ledger *ledger, uint32_t *slot);

@@ -32,6 +32,10 @@ struct header {
 	_Atomic uint64_t fault_ns; /* when it died by its own fault; 0: it did not */
 	uint64_t taken_ns;         /* when it was restored; 0: it was new */
 	uint32_t faults;           /* such deaths soon after a restore, in a row */
+	uint32_t unused;
+	/* Given in ledgers that messages were moved from; 0: there was none. */
+	uint64_t moved_seq;  /* the last number of a message */
+	uint64_t moved_conn; /* the highest id of a connection */
 };
 
 struct record {
@@ -71,6 +75,7 @@ struct ledger {
 	uint32_t free_first;    /* slot + 1 */
 	struct ledger_counts counts;
 	uint64_t next_seq;
+	uint64_t last_conn; /* the highest id that came from an earlier process */
 };
 
 /* The word of a slot, and its parts. */

@@ -31,17 +31,20 @@ take(struct ledger *to, uint32_t slot, const struct record *record)
 }
 
 /*
- * Numbers go on behind those that were given. The records alone remember them, so the last
- * one is left with a slot that is free.
+ * Numbers go on behind those that were given. The header remembers them, since the records
+ * of the messages that had them may be none of those that are moved.
  */
 static void
-take_numbers(struct ledger *to, uint64_t next_seq)
+take_numbers(struct ledger *to, const struct ledger *from)
 {
-	if (next_seq <= to->next_seq)
-		return;
-	to->next_seq = next_seq;
-	if (to->free_first)
-		to->records[to->free_first - 1].seq = next_seq - 1;
+	if (from->next_seq > to->next_seq) {
+		to->next_seq = from->next_seq;
+		to->header->moved_seq = from->next_seq - 1;
+	}
+	if (from->last_conn > to->last_conn) {
+		to->last_conn = from->last_conn;
+		to->header->moved_conn = from->last_conn;
+	}
 }
 
 uint32_t
@@ -52,7 +55,7 @@ ledger_move(struct ledger *from, struct ledger *to,
 	struct slot_heap_item item;
 	uint32_t moved = 0, slot;
 
-	take_numbers(to, from->next_seq);
+	take_numbers(to, from);
 	while (to->free_first && slot_heap_min(&from->ready, &item)) {
 		const struct record *record = &from->records[item.slot];
 

@@ -10,9 +10,11 @@
 #include <string.h>
 
 #include "daemon/ledger_impl.h"
+#include "lib/core/text.h"
 
-/* No pool takes so many messages: numbers beyond it are damage. */
-#define SEQ_LIMIT ((uint64_t)1 << 62)
+/* No pool takes so many messages or connections: numbers beyond these are damage. */
+#define SEQ_LIMIT  ((uint64_t)1 << 62)
+#define CONN_LIMIT ((uint64_t)1 << 52)
 
 int
 ledger_probe(const void *memory, size_t bytes, uint32_t *slots, uint32_t *slot_size,
@@ -81,6 +83,14 @@ ledger_begin_life(void *memory, uint64_t now_ns)
 	return header->faults;
 }
 
+/* A label that is no UTF-8 could not be told to anybody, and nor could what waits behind it. */
+static bool
+has_good_label(const struct record *record)
+{
+	return !(record->flags & FLAG_CONTEXT) ||
+	    text_is_utf8(record->context, record->context_len);
+}
+
 /* Whether a record that claims to hold a message can be true. */
 static bool
 is_message(const struct ledger *ledger, const struct record *record)
@@ -90,9 +100,26 @@ is_message(const struct ledger *ledger, const struct record *record)
 
 	memcpy(&family, record->peer, sizeof(family));
 	return record->seq > 0 && record->seq < SEQ_LIMIT &&
-	    record->len <= ledger->header->slot_size && !(record->flags & ~known) &&
-	    record->context_len <= LEDGER_CONTEXT_MAX &&
+	    record->conn < CONN_LIMIT && record->len <= ledger->header->slot_size &&
+	    !(record->flags & ~known) && record->context_len <= LEDGER_CONTEXT_MAX &&
+	    has_good_label(record) &&
 	    (family == AF_INET || family == AF_INET6 || family == AF_UNSPEC);
+}
+
+uint64_t
+ledger_last_conn(const struct ledger *ledger)
+{
+	return ledger->last_conn;
+}
+
+/* Neither a message's number nor a connection's id comes twice. */
+static void
+restore_numbers(struct ledger *ledger, uint64_t seq, uint64_t conn)
+{
+	if (seq >= ledger->next_seq && seq < SEQ_LIMIT)
+		ledger->next_seq = seq + 1;
+	if (conn > ledger->last_conn && conn < CONN_LIMIT)
+		ledger->last_conn = conn;
 }
 
 /* Take one slot over. */
@@ -112,9 +139,8 @@ restore_slot(struct ledger *ledger, uint32_t slot, struct ledger_restored *out)
 		out->bad++;
 		return;
 	}
-	/* Of a slot whose use was over, only its order counts: no number comes twice. */
-	if (record->seq >= ledger->next_seq && record->seq < SEQ_LIMIT)
-		ledger->next_seq = record->seq + 1;
+	/* Of a slot whose use was over, these alone count. */
+	restore_numbers(ledger, record->seq, record->conn);
 	if (!is_held) {
 		out->posted += state == SLOT_POSTED;
 		ledger_set_word(ledger, slot, SLOT_FREE, generation, 0);
@@ -147,6 +173,7 @@ ledger_restore(void *memory, size_t bytes, uint32_t slots, uint32_t slot_size,
 		return err_set(err, ERR_INTERNAL_ERROR, ENOMEM,
 		    "ledger: out of memory");
 	memset(restored, 0, sizeof(*restored));
+	restore_numbers(ledger, ledger->header->moved_seq, ledger->header->moved_conn);
 	for (slot = 0; slot < slots; slot++)
 		restore_slot(ledger, slot, restored);
 	for (slot = slots; slot-- > 0;)

@@ -52,7 +52,7 @@ extern const size_t metric_count;
 
 /*
  * Add all metrics of which stats, the result of stats.get, has the number.
- * return   0; -ENOMEM: text is of no use
+ * return   0; -ENOMEM, -EMSGSIZE (the labels of one are too long): text is of no use
  * source   Prometheus, Exposition formats, Text-based format
  */
 RPMAD_MUST_USE int metrics_add(struct rpc_text *text, const struct json_t *stats);

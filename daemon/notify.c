@@ -135,19 +135,24 @@ socket_option(int fd, int option)
 	return getsockopt(fd, SOL_SOCKET, option, &value, &size) == 0 ? value : -1;
 }
 
-bool
+int
 notify_keep(const char *name, const int *fds, unsigned int count)
 {
 #ifdef HAVE_LIBSYSTEMD
 	char state[sizeof("FDSTORE=1\nFDNAME=") + NOTIFY_NAME_MAX];
+	uint64_t room;
+	int rc;
 
+	if (env_number("FDSTORE", &room) && room < count)
+		return 0;
 	(void)snprintf(state, sizeof(state), "FDSTORE=1\nFDNAME=%s", name);
-	return sd_pid_notify_with_fds(0, 0, state, fds, count) > 0;
+	rc = sd_pid_notify_with_fds(0, 0, state, fds, count);
+	return rc > 0 ? 1 : rc;
 #else
 	(void)name;
 	(void)fds;
 	(void)count;
-	return false;
+	return 0;
 #endif
 }
 

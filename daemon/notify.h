@@ -7,7 +7,6 @@
 #ifndef RPMAD_DAEMON_NOTIFY_H
 #define RPMAD_DAEMON_NOTIFY_H
 
-#include <stdbool.h>
 #include <stddef.h>
 
 #include "lib/core/compiler.h"
@@ -51,9 +50,11 @@ RPMAD_MUST_USE int notify_take_fds(struct notify_fds *out, struct err *err);
 /*
  * Have the manager keep descriptors over the end of this process, under one name, which
  * others may have too. All at once: none is there without the others.
- * return   false: there is no manager
+ * return   1: they were handed to it, which says nothing back: it drops what its
+ *          FileDescriptorStoreMax= has no room for; 0: there is none, or it says that it
+ *          keeps nothing ($FDSTORE, since systemd 254); -errno: they could not be handed over
  */
-bool notify_keep(const char *name, const int *fds, unsigned int count);
+RPMAD_MUST_USE int notify_keep(const char *name, const int *fds, unsigned int count);
 /* Have it close all that it keeps under a name. */
 void notify_unkeep(const char *name);
 

@@ -53,6 +53,18 @@ kept_open(const struct store_pool *from, struct kept *out, struct err *err)
 	return 0;
 }
 
+/*
+ * Whether a pool that kept_open() refused can never be used by this program, and as what it
+ * is set aside. Other faults are the system's and may pass: no memory, no descriptors.
+ */
+static bool
+is_unusable(const struct err *why, enum store_kind *kind)
+{
+	*kind = why->errnum == EPROTONOSUPPORT ? STORE_VERSION : STORE_DAMAGED;
+	return why->errnum == EPROTONOSUPPORT || why->errnum == EBADMSG ||
+	    why->errnum == EBADF;
+}
+
 static void
 set_aside(struct pool *pool, struct store_pool *from, enum store_kind kind,
     const char *why)
@@ -127,16 +139,17 @@ static int
 take_over(struct pool *pool, const struct settings *settings, struct store_pool *from,
     struct err *err)
 {
+	enum store_kind kind;
 	struct kept kept;
 	struct err why;
 	int rc = kept_open(from, &kept, &why);
 
 	if (rc != 0) {
-		if (why.errnum == ENOMEM)
-			return err_set(err, why.code, ENOMEM, "%s", why.text);
-		set_aside(pool, from,
-		    why.errnum == EPROTONOSUPPORT ? STORE_VERSION : STORE_DAMAGED,
-		    why.text);
+		if (!is_unusable(&why, &kind)) {
+			*err = why;
+			return rc;
+		}
+		set_aside(pool, from, kind, why.text);
 		return 0;
 	}
 	if (!is_as_configured(&kept, settings)) {
@@ -194,9 +207,15 @@ make(struct pool *pool, const struct settings *settings, struct err *err)
 	    settings->pool_slot_size, instance, &pool->ledger);
 	if (rc != 0)
 		return err_set(err, ERR_INTERNAL_ERROR, -rc, "ledger: out of memory");
-	if (pool->store)
-		pool->is_kept =
-		    store_keep(pool->store, pool->memory.fd, pool->ledger_memory.fd);
+	if (!pool->store)
+		return 0;
+	rc = store_keep(pool->store, pool->memory.fd, pool->ledger_memory.fd);
+	pool->is_kept = rc > 0;
+	if (rc < 0)
+		log_error("pool",
+		    "the pool cannot be handed to the service manager: %s; messages that "
+		    "are left in it will end with the daemon",
+		    strerror(-rc));
 	return 0;
 }
 
@@ -228,6 +247,10 @@ tell_moved(struct pool *pool, struct store_pool *from, uint32_t moved, uint32_t 
 	if (left == 0) {
 		store_drop(pool->store, from);
 		return;
+	}
+	if (from->kind != STORE_UNFIT) {
+		store_set_aside(pool->store, from, STORE_UNFIT);
+		from = store_aside(pool->store, store_count_aside(pool->store) - 1);
 	}
 	log_warning("pool",
 	    "messages=%u of an earlier pool do not fit into pool.slots of "
@@ -268,20 +291,49 @@ move_in(struct pool *pool, const struct settings *settings, struct store_pool *f
 	return rc;
 }
 
+/* One that waits for slots that it fits, or for a program that can read it. */
+static void
+try_move(struct pool *pool, const struct settings *settings, struct store_pool *from)
+{
+	enum store_kind kind;
+	struct err err;
+
+	if ((from->kind != STORE_UNFIT && from->kind != STORE_VERSION) ||
+	    move_in(pool, settings, from, &err) == 0)
+		return;
+	if (!is_unusable(&err, &kind))
+		log_error("pool", "%s cannot be read: %s; the next start tries again",
+		    from->name, err.text);
+	else if (kind != from->kind)
+		set_aside(pool, from, kind, err.text);
+}
+
+/*
+ * The oldest first. Into a pool that nobody keeps no message is moved from one that the
+ * manager has.
+ */
 static void
 move_all_in(struct pool *pool, const struct settings *settings)
 {
-	size_t i = store_count_aside(pool->store);
-	struct err err;
+	size_t count = store_count_aside(pool->store), at = 0;
+	char name[STORE_NAME_MAX];
 
-	while (i-- > 0) {
-		struct store_pool *from = store_aside(pool->store, i);
-
-		if (from->kind == STORE_UNFIT &&
-		    move_in(pool, settings, from, &err) != 0)
-			log_error("pool", "%s cannot be read: %s", from->name,
-			    err.text);
+	if (count > 0 && !pool->is_kept) {
+		log_error("pool",
+		    "%zu earlier pools stay with the service manager, with the messages "
+		    "in them, until a start that can hand it a new one",
+		    count);
+		return;
 	}
+	while (count-- > 0) {
+		(void)snprintf(name, sizeof(name), "%s",
+		    store_aside(pool->store, at)->name);
+		try_move(pool, settings, store_aside(pool->store, at));
+		if (at < store_count_aside(pool->store) &&
+		    strcmp(store_aside(pool->store, at)->name, name) == 0)
+			at++;
+	}
+	store_make_room(pool->store);
 }
 
 /* ---- all of it ---- */
@@ -340,7 +392,7 @@ pool_tell_end(const struct pool *pool)
 		    left);
 	else
 		log_notice("pool",
-		    "messages=%u are kept by the service manager for the next start",
+		    "messages=%u were handed to the service manager for the next start",
 		    left);
 }
 
@@ -385,21 +437,32 @@ pool_warnings(const struct pool *pool, void (*fn)(void *arg, const char *sentenc
 	}
 }
 
-void
-pool_tell_unused(struct store *store)
+/* The messages in a pool, as far as it can be read. */
+static uint32_t
+count_messages(const struct store_pool *from)
 {
-	struct store_pool *current = store_current(store);
 	struct kept kept;
 	struct err err;
 	uint32_t count;
 
-	if (!current || kept_open(current, &kept, &err) != 0)
-		return;
+	if (!from || kept_open(from, &kept, &err) != 0)
+		return 0;
 	count = ledger_count_messages(kept.ledger_memory.base);
 	kept_close(&kept);
+	return count;
+}
+
+void
+pool_tell_unused(struct store *store)
+{
+	uint64_t count = count_messages(store_current(store));
+	size_t i;
+
+	for (i = 0; i < store_count_aside(store); i++)
+		count += count_messages(store_aside(store, i));
 	if (count > 0)
 		log_warning("pool",
-		    "messages=%u were kept for this start, which failed: unless the "
+		    "messages=%llu were kept for this start, which failed: unless the "
 		    "service manager tries again they are lost",
-		    count);
+		    (unsigned long long)count);
 }

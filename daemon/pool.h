@@ -22,7 +22,7 @@ struct pool {
 	struct region ledger_memory;
 	struct ledger *ledger;
 	struct store *store; /* borrowed; NULL: everything ends with the process */
-	bool is_kept;        /* the service manager has it: a restart loses nothing */
+	bool is_kept; /* the service manager was given it, to keep it over a restart */
 	uint32_t restored;   /* messages that were there at the start */
 	uint32_t maybe_lost; /* receives posted at a crash: an upper bound */
 	uint32_t bad;        /* slots whose records were damaged */
@@ -35,7 +35,8 @@ struct pool {
  * the next start. What was found is logged.
  *
  * store    may be NULL
- * return   0; negative errno with err
+ * return   0; negative errno with err: no memory, or a fault of the system that may pass,
+ *          which leaves all that was kept as it was
  */
 RPMAD_MUST_USE int pool_open(const struct settings *settings, struct store *store,
     struct pool *out, struct err *err);

@@ -9,7 +9,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "lib/core/num.h"
 
@@ -57,26 +56,18 @@ add_port(int dir, const char *name, void *arg)
 	struct ports *ports = arg;
 	struct port *port;
 	uint32_t number;
-	int fd, rc;
 
 	if (!sysfs_index(name, &number))
 		return 0;
-	fd = openat(dir, name, O_PATH | O_DIRECTORY | O_CLOEXEC);
-	if (fd < 0)
-		return 0;
 	port = sysfs_grow(ports->list, ports->count, sizeof(*port));
-	if (!port) {
-		(void)close(fd);
+	if (!port)
 		return -ENOMEM;
-	}
 	ports->list = port;
 	port += ports->count++;
 	port->port = number;
-	sysfs_word(fd, "state", port->state);
-	sysfs_text(fd, "rate", port->rate);
-	rc = sysfs_each(fd, "hw_counters", add_counter, port);
-	(void)close(fd);
-	return rc;
+	sysfs_word(dir, "state", port->state);
+	sysfs_text(dir, "rate", port->rate);
+	return sysfs_each(dir, "hw_counters", add_counter, port);
 }
 
 int
@@ -90,7 +81,7 @@ ports_read(const char *root, const char *device, struct ports *out)
 	if (device[0] != '\0' && device[0] != '.' && !strchr(device, '/')) {
 		if (asprintf(&path, "%s/%s/ports", root, device) < 0)
 			return -ENOMEM;
-		rc = sysfs_each(AT_FDCWD, path, add_port, &ports);
+		rc = sysfs_each_folder(AT_FDCWD, path, add_port, &ports);
 		free(path);
 	}
 	if (rc < 0) {

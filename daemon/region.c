@@ -6,10 +6,12 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/magic.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
+#include <sys/vfs.h>
 #include <unistd.h>
 
 /* Size, seal and map what memfd_create(2) made. */
@@ -39,6 +41,22 @@ fill(const char *name, size_t bytes, struct region *region, struct err *err)
 	    0)
 		return err_set(err, ERR_INTERNAL_ERROR, errno, "cannot seal %s", name);
 	return map(name, bytes, region, err);
+}
+
+/*
+ * The size of a memfd's pages. st_blksize does not tell it: it is that of a huge page for
+ * ordinary memory, too, where the system makes transparent huge pages of it.
+ */
+static int
+page_size_of(int fd, size_t *out)
+{
+	struct statfs fs;
+
+	if (fstatfs(fd, &fs) != 0)
+		return -errno;
+	*out = (uint32_t)fs.f_type == HUGETLBFS_MAGIC ? (size_t)fs.f_bsize
+						      : (size_t)sysconf(_SC_PAGESIZE);
+	return 0;
 }
 
 static size_t
@@ -113,22 +131,36 @@ too_few(const char *name, size_t bytes, size_t page_size, struct err *err)
 	return rc;
 }
 
+/* There is no file of huge pages: because the system has none, or for another reason. */
+static int
+no_huge_file(const char *name, int errnum, struct err *err)
+{
+	int rc;
+
+	if (errnum != ENOSYS && errnum != EINVAL && errnum != ENODEV &&
+	    errnum != ENOENT)
+		return err_set(err, ERR_INTERNAL_ERROR, errnum,
+		    "cannot make memory of huge pages for %s", name);
+	rc = err_set(err, ERR_LIMIT, errnum, "%s: this system has no huge pages", name);
+	err_hint(err, "set pool.huge_pages to false");
+	return rc;
+}
+
 int
 region_open_huge(const char *name, size_t bytes, struct region *out, struct err *err)
 {
 	struct region region = REGION_NONE;
-	struct stat st;
 	int rc;
 
 	region.fd = memfd_create(name, MFD_CLOEXEC | MFD_ALLOW_SEALING | MFD_HUGETLB);
-	if (region.fd < 0 || fstat(region.fd, &st) != 0) {
-		rc = err_set(err, ERR_LIMIT, errno, "%s: this system has no huge pages",
-		    name);
-		err_hint(err, "set pool.huge_pages to false");
+	if (region.fd < 0)
+		return no_huge_file(name, errno, err);
+	rc = page_size_of(region.fd, &region.page_size);
+	if (rc != 0) {
 		region_close(&region);
-		return rc;
+		return err_set(err, ERR_INTERNAL_ERROR, -rc,
+		    "cannot make memory of huge pages for %s", name);
 	}
-	region.page_size = (size_t)st.st_blksize;
 	bytes = whole_pages(bytes, region.page_size);
 	rc = fill(name, bytes, &region, err);
 	/* The mapping sets them aside. */
@@ -156,12 +188,16 @@ region_adopt(int fd, size_t bytes_min, struct region *out, struct err *err)
 		return err_set(err, ERR_INTERNAL_ERROR, EBADMSG,
 		    "the memory that was kept has %lld bytes instead of %zu",
 		    (long long)st.st_size, bytes_min);
-	region.page_size = (size_t)st.st_blksize;
 	region.fd = fcntl(fd, F_DUPFD_CLOEXEC, 0);
 	if (region.fd < 0)
 		return err_set(err, ERR_INTERNAL_ERROR, errno,
 		    "cannot use the memory that was kept");
-	rc = map("what was kept", (size_t)st.st_size, &region, err);
+	rc = page_size_of(region.fd, &region.page_size);
+	if (rc != 0)
+		rc = err_set(err, ERR_INTERNAL_ERROR, -rc,
+		    "cannot use the memory that was kept");
+	else
+		rc = map("what was kept", (size_t)st.st_size, &region, err);
 	if (rc != 0) {
 		region_close(&region);
 		return rc;

@@ -30,7 +30,7 @@ list_keys(const struct settings_keys *keys, char buf[NAMES_MAX])
 static int
 refuse(int rc, const struct err *cause, struct err *err)
 {
-	if (rc == -ENOMEM) {
+	if (settings_is_fault(cause)) {
 		*err = *cause;
 		return rc;
 	}
@@ -47,20 +47,24 @@ int
 reload_run(const struct reload *reload, struct settings_diff *diff, struct err *err)
 {
 	struct settings *current = reload->settings, *fresh;
+	const char *file = settings_file(reload->file);
 	char changed[NAMES_MAX], pending[NAMES_MAX];
-	struct err cause;
+	struct err cause, role;
 	int rc;
 
-	rc = settings_load(settings_file(reload->file), &fresh, &cause);
+	rc = settings_load(file, &fresh, &cause);
 	if (rc < 0)
 		return refuse(rc, &cause, err);
 	/* log.set may have changed it meanwhile. */
 	current->log_level = log_get_level();
 	rc = settings_compare(current, fresh, diff);
-	if (rc < 0)
+	if (rc < 0) {
 		rc = err_set(&cause, ERR_INTERNAL_ERROR, -rc, "out of memory");
-	else
-		rc = access_update(reload->access, fresh, reload->socket_group, &cause);
+	} else {
+		rc = access_update(reload->access, fresh, reload->socket_group, &role);
+		if (rc < 0)
+			settings_name_error(file, &role, &cause);
+	}
 	if (rc < 0) {
 		settings_free(fresh);
 		return refuse(rc, &cause, err);

@@ -138,6 +138,9 @@ end_denied(struct rpc_client *client)
 			continue;
 		rpc_call_abort(call, &err);
 	}
+	/* What it may not acknowledge any more is for others to poll. */
+	if (client->role < ROLE_POST)
+		engine_owner_gone(client->rpc->context.engine, &client->owner);
 	if (client->sub.is_on && client->role < ROLE_READ)
 		rpc_sub_end(client, "denied");
 }
@@ -361,6 +364,7 @@ rpc_end_calls(struct rpc *rpc)
 	struct rpc_call *call;
 	struct err err;
 
+	rpc->context.is_ended = true;
 	(void)err_set(&err, ERR_SHUTTING_DOWN, 0, "the daemon is stopping");
 	TAILQ_FOREACH(client, &rpc->clients, link)
 		while ((call = TAILQ_FIRST(&client->calls)))

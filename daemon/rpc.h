@@ -56,7 +56,8 @@ void rpc_roles_changed(struct rpc *rpc);
 /* Answer the polls that wait with SHUTTING_DOWN, and from now on all that changes
  * something. */
 void rpc_begin_stop(struct rpc *rpc);
-/* Answer every call that still waits with SHUTTING_DOWN, and end the subscriptions. */
+/* Answer every call that still waits with SHUTTING_DOWN, and end the subscriptions; from now
+ * on no call waits, and nobody subscribes. */
 void rpc_end_calls(struct rpc *rpc);
 
 #endif

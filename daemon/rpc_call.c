@@ -352,7 +352,7 @@ rpc_reply(struct rpc_call *call, json_t *result)
 	json_t *reply;
 	int rc;
 
-	if (result && (!call->client || !call->wants_reply)) {
+	if (result && !call->client) {
 		json_decref(result);
 		end_call(call, ERR_NONE);
 		return 0;
@@ -380,7 +380,7 @@ rpc_reply_begin(const struct rpc_call *call, struct rpc_text *text)
 int
 rpc_reply_end(struct rpc_call *call, struct rpc_text *text)
 {
-	bool is_wanted = call->client && call->wants_reply;
+	bool is_wanted = call->client != NULL;
 	int rc = rpc_text_add(text, "}", 1);
 
 	if (rc == 0 && is_wanted && text->len > rpc_call_room(call))
@@ -438,8 +438,7 @@ rpc_call_abort(struct rpc_call *call, const struct err *err)
 		return;
 	}
 	call->rpc->context.stats.request_errors++;
-	if (call->wants_reply)
-		emit_error(call, err);
+	emit_error(call, err);
 	make_orphan(call);
 }
 

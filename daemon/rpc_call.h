@@ -62,6 +62,7 @@ struct rpc_context {
 	struct rpc_ports *ports;     /* read lately */
 	uint64_t started_ns;         /* monotonic */
 	bool is_stopping;
+	bool is_ended; /* calls that would wait are answered at once */
 };
 
 /*
@@ -85,9 +86,9 @@ size_t rpc_call_room(const struct rpc_call *call);
 bool rpc_call_is_read(const struct rpc_call *call);
 
 /*
- * Call fn once: with true when the last byte of the reply went to the kernel, with
- * false when it never will. Before rpc_reply(); may be called from within that. return
- * 0; -ENOMEM
+ * Call fn once: with true when the last byte of the reply went to the kernel, with false
+ * when it never will. Before rpc_reply(); may be called from within that.
+ * return   0; -ENOMEM
  */
 RPMAD_MUST_USE int rpc_call_on_written(struct rpc_call *call, client_written_fn fn,
     void *arg);
@@ -107,7 +108,7 @@ bool rpc_call_is_orphan(const struct rpc_call *call);
 int rpc_reply(struct rpc_call *call, struct json_t *result);
 /*
  * The same for a result that is long, and written as text: begin with the envelope, add
- * the value of the result, end. Not for a call that may have become an orphan.
+ * the value of the result, end. The text for a call that has become an orphan is dropped.
  *
  * text     empty at first; taken by the end, to be freed where that is not reached
  * return   0; -ENOMEM; the end, also -EMSGSIZE: an error was answered in its place

@@ -59,6 +59,12 @@ rpc_call_is_denied(const struct rpc_call *call, struct err *err)
 	return true;
 }
 
+static int
+stopping(struct err *err)
+{
+	return err_set(err, ERR_SHUTTING_DOWN, 0, "the daemon is stopping");
+}
+
 /* Whether the call may be made at all, whatever its parameters. */
 static int
 admit(struct rpc_call *call, struct err *err)
@@ -69,7 +75,7 @@ admit(struct rpc_call *call, struct err *err)
 	if (rpc_call_is_denied(call, err))
 		return -err_info(ERR_DENIED)->errnum;
 	if (is_too_late(&call->rpc->context, call->method))
-		return err_set(err, ERR_SHUTTING_DOWN, 0, "the daemon is stopping");
+		return stopping(err);
 	if (!method->waits)
 		return 0;
 	/* These may be in a batch when they do not wait: they see to that themselves. */
@@ -87,6 +93,8 @@ admit(struct rpc_call *call, struct err *err)
 static void
 handle(struct rpc_call *call, const union params *params)
 {
+	struct err err;
+
 	call->is_in_handler = true;
 	rpc_handlers[call->method](call, params);
 	call->is_in_handler = false;
@@ -99,6 +107,10 @@ handle(struct rpc_call *call, const union params *params)
 	call->client->call_count++;
 	call->is_waiting = true;
 	client_hold(call->client->client);
+	if (call->rpc->context.is_ended) {
+		(void)stopping(&err);
+		rpc_call_abort(call, &err);
+	}
 }
 
 static void

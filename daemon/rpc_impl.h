@@ -43,7 +43,7 @@ struct rpc_call {
 	struct written *written;
 	void (*cancel)(void *arg); /* NULL: it ends later all the same */
 	void *cancel_arg;
-	bool wants_reply;
+	bool wants_reply;   /* true in all that a handler is called for */
 	bool is_in_handler; /* the memory is still needed */
 	bool is_ended;
 	bool is_waiting; /* it is in a list */

@@ -2,6 +2,7 @@
 /* Handlers of stats.get and stats.metrics. */
 #include <config.h>
 
+#include <errno.h>
 #include <stdlib.h>
 
 #include <jansson.h>
@@ -195,13 +196,20 @@ rpc_stats_metrics(struct rpc_call *call, const void *params)
 {
 	json_t *stats = rpc_stats_to_json(rpc_call_context(call));
 	struct rpc_text text = { 0 };
+	int rc = stats ? metrics_add(&text, stats) : -ENOMEM;
+	struct err err;
 
 	(void)params;
-	if (!stats || metrics_add(&text, stats) < 0)
+	if (rc == -EMSGSIZE) {
+		(void)err_set(&err, ERR_INTERNAL_ERROR, EMSGSIZE,
+		    "the labels of a metric are too long");
+		rpc_fail(call, &err);
+	} else if (rc < 0) {
 		rpc_fail_memory(call);
-	else
+	} else {
 		(void)rpc_reply(call,
-		    json_pack("{s:s#}", "text", text.bytes, text.len));
+		    json_pack("{s:s%}", "text", text.bytes, text.len));
+	}
 	json_decref(stats);
 	free(text.bytes);
 }

@@ -191,6 +191,12 @@ rpc_event_subscribe(struct rpc_call *call, const void *arg)
 	uint32_t types;
 	struct err err;
 
+	/* Who would be told of nothing, not even of the end, is not to wait for it. */
+	if (client->rpc->context.is_ended) {
+		(void)err_set(&err, ERR_SHUTTING_DOWN, 0, "the daemon is stopping");
+		rpc_fail(call, &err);
+		return;
+	}
 	if (client->sub.is_on) {
 		(void)err_set(&err, ERR_ALREADY_EXISTS, 0,
 		    "this connection has a subscription");

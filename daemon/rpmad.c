@@ -199,14 +199,14 @@ act(const struct options *options)
 		complain(&err);
 		if (options->action == ACTION_RUN)
 			daemon_not_started();
-		return STATUS_USAGE;
+		return settings_is_fault(&err) ? STATUS_FAILURE : STATUS_USAGE;
 	}
 	if (options->action == ACTION_CHECK)
 		status = printed(printf("%s: ok\n", file));
 	else if (options->action == ACTION_PRINT_CONFIG)
 		status = printed(settings_print(settings, stdout));
 	else
-		status = serve(settings, options->file);
+		status = serve(settings, file);
 	settings_free(settings);
 	return status;
 }

@@ -19,6 +19,7 @@
 #define SLOT_ALIGN        64u      /* a slot's size is a multiple of it, bytes */
 #define MODE_MAX          0777u
 #define IDLE_MS_MAX       604800000u
+#define DEFAULTS          "defaults" /* in place of the name of a file */
 #define AT(field)         offsetof(struct raw, field)
 
 /* What the table decodes into, before the checks. */
@@ -40,8 +41,6 @@ struct raw {
 };
 
 static const char *const refill_words[] = { "auto", "manual", NULL };
-static const char *const level_words[] = { "error", "warning", "notice", "info",
-	"debug", NULL };
 
 /* clang-format off */
 static const struct param_spec specs[] = {
@@ -86,7 +85,7 @@ static const struct param_spec specs[] = {
 	  .doc = "the longest request" },
 	{ .name = "control.roles", .type = PARAM_OBJECT, .offset = AT(roles),
 	  .doc = "who has the roles read, post and admin: {\"post\": {\"users\": [], \"groups\": []}}" },
-	{ .name = "log.level", .type = PARAM_ENUM, .words = level_words, .def = "notice", .offset = AT(log_level),
+	{ .name = "log.level", .type = PARAM_ENUM, .words = log_level_words, .def = "notice", .offset = AT(log_level),
 	  .doc = "the least important lines that are logged" },
 };
 /* clang-format on */
@@ -261,15 +260,33 @@ fill(struct settings *out, struct err *err)
 	return rc;
 }
 
-/* Put the file's name, and the key, before the text of an error. */
-static int
-name_error(int rc, const char *name, const struct err *cause, struct err *err)
+void
+settings_name_error(const char *file, const struct err *cause, struct err *err)
 {
-	(void)err_set(err, cause->code, cause->errnum, "%s: %s%s%s", name, cause->path,
-	    cause->path[0] != '\0' ? ": " : "", cause->text);
+	(void)err_set(err, cause->code, cause->errnum, "%s: %s%s%s",
+	    file ? file : DEFAULTS, cause->path, cause->path[0] != '\0' ? ": " : "",
+	    cause->text);
 	err_path(err, "%s", cause->path);
 	err_hint(err, "%s", cause->hint);
-	return rc;
+}
+
+bool
+settings_is_fault(const struct err *err)
+{
+	if (err->code != ERR_INTERNAL_ERROR)
+		return false;
+	switch (err->errnum) {
+	case ENOENT: /* the file that was named is none that can be read */
+	case ENOTDIR:
+	case EISDIR:
+	case EACCES:
+	case EPERM:
+	case ELOOP:
+	case ENAMETOOLONG:
+		return false;
+	default:
+		return true;
+	}
 }
 
 /* Settings from a value whose reference is taken (NULL: the defaults). */
@@ -287,7 +304,7 @@ make(json_t *json, const char *name, struct settings **out, struct err *err)
 	settings->json = json;
 	rc = fill(settings, &cause);
 	if (rc < 0) {
-		rc = name_error(rc, name, &cause, err);
+		settings_name_error(name, &cause, err);
 		settings_free(settings);
 		return rc;
 	}
@@ -302,6 +319,8 @@ settings_parse(const char *text, size_t len, const char *name, struct settings *
 	json_error_t error;
 	json_t *json = json_loadb(text, len, JSON_REJECT_DUPLICATES, &error);
 
+	if (!json && json_error_code(&error) == json_error_out_of_memory)
+		return err_set(err, ERR_INTERNAL_ERROR, ENOMEM, "out of memory");
 	if (!json)
 		return err_set(err, ERR_PARSE_ERROR, 0, "%s: line %d, column %d: %s",
 		    name, error.line, error.column, error.text);
@@ -354,7 +373,10 @@ settings_file(const char *named)
 {
 	if (named)
 		return named;
-	return access(SETTINGS_DEFAULT_FILE, F_OK) == 0 ? SETTINGS_DEFAULT_FILE : NULL;
+	/* One that is there and cannot be reached is no reason to do without. */
+	return access(SETTINGS_DEFAULT_FILE, F_OK) == 0 || errno != ENOENT
+	    ? SETTINGS_DEFAULT_FILE
+	    : NULL;
 }
 
 int
@@ -365,7 +387,7 @@ settings_load(const char *path, struct settings **out, struct err *err)
 	int rc;
 
 	if (!path)
-		return make(NULL, "defaults", out, err);
+		return make(NULL, DEFAULTS, out, err);
 	rc = read_file(path, &bytes, &len, err);
 	if (rc < 0)
 		return rc;

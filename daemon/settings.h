@@ -76,6 +76,13 @@ extern const struct param_table settings_table;
  * return   0 and *out; negative errno with err, whose path names the key
  */
 int settings_load(const char *path, struct settings **out, struct err *err);
+/*
+ * Whether an error of settings_load() or access_new() is a fault of the system, which may
+ * pass, and not one of the configuration: no memory, no descriptor left, a disk fails.
+ */
+bool settings_is_fault(const struct err *err);
+/* Put the file's name (NULL: the defaults), and the key, before the text of an error. */
+void settings_name_error(const char *file, const struct err *cause, struct err *err);
 /* The file to read: the one that was named, else that of the installation, if it exists;
  * NULL: none. */
 const char *settings_file(const char *named);

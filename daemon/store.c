@@ -17,7 +17,7 @@
 #include "lib/core/log.h"
 
 #define POOLS_MAX  33u /* of all that can be handed over, and a new one */
-#define ASIDE_MAX  4u  /* what the store of the shipped unit has room for */
+#define ASIDE_MAX  4u  /* what the shipped unit has room for while pools change names */
 #define PATH_BYTES 64u
 
 struct store {
@@ -142,6 +142,34 @@ close_pool(struct store_pool *pool)
 	pool->ledger_fd = -1;
 }
 
+/* Out of the list, whose order stays. */
+static void
+take_out(struct store *store, struct store_pool *pool)
+{
+	size_t behind = (size_t)(&store->pools[--store->count] - pool);
+
+	memmove(pool, pool + 1, behind * sizeof(*pool));
+}
+
+/* When the memory of a pool was made; 0: unknown. */
+static int64_t
+made_ns(const struct store_pool *pool)
+{
+	struct stat st;
+
+	if (fstat(pool->ledger_fd, &st) != 0)
+		return 0;
+	return (int64_t)st.st_mtim.tv_sec * 1000000000 + st.st_mtim.tv_nsec;
+}
+
+static int
+by_age(const void *a, const void *b)
+{
+	int64_t first = made_ns(a), second = made_ns(b);
+
+	return (first > second) - (first < second);
+}
+
 /* Half a pool is none: no message can be told by it. */
 static void
 drop_halves(struct store *store)
@@ -181,6 +209,7 @@ store_new(const struct notify_fds *fds, struct store **out)
 		(void)close(fds->kept[i].fd);
 	}
 	drop_halves(store);
+	qsort(store->pools, store->count, sizeof(store->pools[0]), by_age);
 	*out = store;
 	return 0;
 }
@@ -224,44 +253,59 @@ store_aside(struct store *store, size_t index)
 	return NULL;
 }
 
-bool
+int
 store_keep(struct store *store, int pool_fd, int ledger_fd)
 {
 	const int fds[] = { pool_fd, ledger_fd };
+	struct store_pool own = { .kind = STORE_CURRENT,
+		.pool_fd = fcntl(pool_fd, F_DUPFD_CLOEXEC, 0),
+		.ledger_fd = fcntl(ledger_fd, F_DUPFD_CLOEXEC, 0) };
+	int rc = own.pool_fd < 0 || own.ledger_fd < 0
+	    ? -errno
+	    : notify_keep(names[STORE_CURRENT], fds, 2);
 
-	(void)store;
-	return notify_keep(names[STORE_CURRENT], fds, 2);
+	if (rc <= 0) {
+		close_pool(&own);
+		return rc;
+	}
+	(void)snprintf(own.name, sizeof(own.name), "%s", names[STORE_CURRENT]);
+	store->pools[store->count++] = own;
+	return rc;
 }
 
-/* When the memory of a pool was made; 0: unknown. */
-static int64_t
-made_ns(const struct store_pool *pool)
+/* Which of those that are set aside goes first: nobody can read a damaged one. */
+static struct store_pool *
+least(struct store *store)
 {
-	struct stat st;
-
-	if (fstat(pool->ledger_fd, &st) != 0)
-		return 0;
-	return (int64_t)st.st_mtim.tv_sec * 1000000000 + st.st_mtim.tv_nsec;
-}
-
-/* The oldest goes, so that the current pool never lacks the room. */
-static void
-make_room(struct store *store)
-{
-	struct store_pool *oldest = NULL;
+	struct store_pool *found = NULL;
 	size_t i;
 
-	if (store_count_aside(store) < ASIDE_MAX)
-		return;
-	for (i = 0; i < store->count; i++)
-		if (store->pools[i].kind != STORE_CURRENT &&
-		    (!oldest || made_ns(&store->pools[i]) < made_ns(oldest)))
-			oldest = &store->pools[i];
-	log_warning("store",
-	    "%u pools are set aside already: the oldest, %s, is dropped with the "
-	    "messages in it",
-	    ASIDE_MAX, oldest->name);
-	store_drop(store, oldest);
+	for (i = 0; i < store_count_aside(store); i++) {
+		struct store_pool *pool = store_aside(store, i);
+		bool is_worse = found && pool->kind == STORE_DAMAGED &&
+		    found->kind != STORE_DAMAGED;
+		bool is_better = found && pool->kind != STORE_DAMAGED &&
+		    found->kind == STORE_DAMAGED;
+
+		if (!found || is_worse ||
+		    (!is_better && made_ns(pool) < made_ns(found)))
+			found = pool;
+	}
+	return found;
+}
+
+void
+store_make_room(struct store *store)
+{
+	while (store_count_aside(store) > ASIDE_MAX) {
+		struct store_pool *pool = least(store);
+
+		log_warning("store",
+		    "more than %u pools are set aside: %s is dropped with the messages "
+		    "in it",
+		    ASIDE_MAX, pool->name);
+		store_drop(store, pool);
+	}
 }
 
 /*
@@ -300,25 +344,28 @@ new_name(enum store_kind kind, char name[STORE_NAME_MAX])
 void
 store_set_aside(struct store *store, struct store_pool *pool, enum store_kind kind)
 {
-	struct store_pool moved = {
-		.kind = kind, .pool_fd = pool->pool_fd, .ledger_fd = pool->ledger_fd
-	};
+	struct store_pool moved = *pool;
 	char old[STORE_NAME_MAX];
 	bool is_other;
-	int fds[2];
+	int fds[2], rc;
 
 	(void)snprintf(old, sizeof(old), "%s", pool->name);
-	/* Out of the way of the choice of the oldest. */
-	*pool = store->pools[--store->count];
-	make_room(store);
+	take_out(store, pool);
+	moved.kind = kind;
 	is_other = reopen(&moved.pool_fd) && reopen(&moved.ledger_fd);
 	new_name(kind, moved.name);
 	fds[0] = moved.pool_fd;
 	fds[1] = moved.ledger_fd;
 	if (!is_other)
 		notify_unkeep(old);
-	(void)notify_keep(moved.name, fds, 2);
-	if (is_other)
+	rc = notify_keep(moved.name, fds, 2);
+	if (rc < 0)
+		log_error("store",
+		    "the pool %s cannot be handed to the service manager as %s: %s; %s",
+		    old, moved.name, strerror(-rc),
+		    is_other ? "it stays there under its old name"
+			     : "the messages in it end with the daemon");
+	else if (is_other)
 		notify_unkeep(old);
 	store->pools[store->count++] = moved;
 }
@@ -328,7 +375,7 @@ store_drop(struct store *store, struct store_pool *pool)
 {
 	notify_unkeep(pool->name);
 	close_pool(pool);
-	*pool = store->pools[--store->count];
+	take_out(store, pool);
 }
 
 void

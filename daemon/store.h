@@ -51,21 +51,30 @@ struct store_pool *store_current(struct store *store);
 /* Those that are not in use. */
 size_t store_count_aside(const struct store *store);
 /*
- * The index-th of them, below the count. Setting aside and dropping one changes no index
- * below its own.
+ * The index-th of them, below the count: the one whose memory is oldest first. One that is
+ * set aside becomes the last of all, and those behind one that is dropped move up.
  */
 struct store_pool *store_aside(struct store *store, size_t index);
 
-/* Have a new pool kept as the current one. false: nobody keeps anything. */
-bool store_keep(struct store *store, int pool_fd, int ledger_fd);
 /*
- * Have one kept under another name, which tells why and when. When there are too many the
- * oldest is dropped; that is logged.
+ * Have a new pool kept as the current one. The descriptors stay the caller's.
+ * return   1: it was handed to the manager; 0: nobody keeps anything; -errno
+ */
+RPMAD_MUST_USE int store_keep(struct store *store, int pool_fd, int ledger_fd);
+/*
+ * Have one kept under another name, which tells why and when. Where that fails, which is
+ * logged, it is kept under its old name still.
  */
 void store_set_aside(struct store *store, struct store_pool *pool,
     enum store_kind kind);
 /* Keep it no longer. */
 void store_drop(struct store *store, struct store_pool *pool);
+/*
+ * When more are set aside than there is room for, the damaged and then the oldest are
+ * dropped, which is logged. For a moment there is room for one more: see what became of the
+ * others first.
+ */
+void store_make_room(struct store *store);
 
 /* This process is stopped for good, not to be started again: nothing is kept then. */
 void store_end(struct store *store);

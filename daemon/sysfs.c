@@ -77,6 +77,33 @@ sysfs_each(int dir, const char *path, sysfs_entry_fn fn, void *arg)
 	return rc;
 }
 
+/* What is done with each folder. */
+struct folder_walk {
+	sysfs_entry_fn fn;
+	void *arg;
+};
+
+static int
+enter(int dir, const char *name, void *arg)
+{
+	const struct folder_walk *walk = arg;
+	int fd = openat(dir, name, O_PATH | O_DIRECTORY | O_CLOEXEC), rc;
+
+	if (fd < 0)
+		return 0;
+	rc = walk->fn(fd, name, walk->arg);
+	(void)close(fd);
+	return rc;
+}
+
+int
+sysfs_each_folder(int dir, const char *path, sysfs_entry_fn fn, void *arg)
+{
+	struct folder_walk walk = { fn, arg };
+
+	return sysfs_each(dir, path, enter, &walk);
+}
+
 void *
 sysfs_grow(void *list, size_t count, size_t size)
 {

@@ -25,6 +25,9 @@ typedef int (*sysfs_entry_fn)(int dir, const char *name, void *arg);
  * return   0; -ENOMEM; what fn returned
  */
 RPMAD_MUST_USE int sysfs_each(int dir, const char *path, sysfs_entry_fn fn, void *arg);
+/* The same for the folders in it alone: fn is given each of them open, as dir. */
+RPMAD_MUST_USE int sysfs_each_folder(int dir, const char *path, sysfs_entry_fn fn,
+    void *arg);
 
 /* Make room for one more element, zeroed. NULL: no memory, the list is as it was. */
 void *sysfs_grow(void *list, size_t count, size_t size);

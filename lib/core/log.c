@@ -26,20 +26,22 @@ static enum log_level max_level = LOG_LEVEL_NOTICE;
 static log_sink_fn sink_fn;
 static void *sink_arg;
 
-static const char *const level_names[] = {
+const char *const log_level_words[] = {
 	[LOG_LEVEL_ERROR] = "error",
 	[LOG_LEVEL_WARNING] = "warning",
 	[LOG_LEVEL_NOTICE] = "notice",
 	[LOG_LEVEL_INFO] = "info",
 	[LOG_LEVEL_DEBUG] = "debug",
+	NULL,
 };
+#define LEVELS (ARRAY_LEN(log_level_words) - 1)
 
 const char *
 log_level_name(enum log_level level)
 {
-	if ((size_t)level >= ARRAY_LEN(level_names))
+	if ((size_t)level >= LEVELS)
 		return "?";
-	return level_names[level];
+	return log_level_words[level];
 }
 
 bool
@@ -47,8 +49,8 @@ log_level_parse(const char *name, enum log_level *level)
 {
 	unsigned int i;
 
-	for (i = 0; i < ARRAY_LEN(level_names); i++) {
-		if (strcmp(level_names[i], name) == 0) {
+	for (i = 0; i < LEVELS; i++) {
+		if (strcmp(log_level_words[i], name) == 0) {
 			*level = (enum log_level)i;
 			return true;
 		}

@@ -15,6 +15,8 @@ enum log_level {
 	LOG_LEVEL_DEBUG,
 };
 
+/* Their names, by number, and NULL: the words of a parameter or a key. */
+extern const char *const log_level_words[];
 /* "error" .. "debug". */
 const char *log_level_name(enum log_level level);
 /* Whether name is a level; *level is written then. */

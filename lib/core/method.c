@@ -7,9 +7,9 @@
 #include <stddef.h>
 #include <string.h>
 
+#include "lib/core/log.h"
+
 static const char *const ack_words[] = { "manual", "auto", NULL };
-static const char *const level_words[] = { "error", "warning", "notice", "info",
-	"debug", NULL };
 static const char *const encoding_words[] = { "base64", "text", "none", NULL };
 static const char *const send_encoding_words[] = { "base64", "text", NULL };
 
@@ -21,7 +21,7 @@ static const char *const send_encoding_words[] = { "base64", "text", NULL };
 
 /* clang-format off */
 static const struct param_spec log_set_specs[] = {
-	{ .name = "level", .type = PARAM_ENUM, .words = level_words, .required = true,
+	{ .name = "level", .type = PARAM_ENUM, .words = log_level_words, .required = true,
 	  .doc = "the least important lines that are logged", .offset = AT(log_set_params, level) },
 };
 static const struct param_spec recv_post_specs[] = {
@@ -116,7 +116,7 @@ static const enum err_code reload_errors[] = { ERR_CONFIG_INVALID };
 static const enum err_code post_errors[] = { ERR_NOT_READY, ERR_SRQ_FULL, ERR_SLOT_BUSY, ERR_SLOT_RANGE, ERR_PROVIDER };
 static const enum err_code poll_errors[] = { ERR_CANCELLED, ERR_SHUTTING_DOWN };
 static const enum err_code event_errors[] = { ERR_CANCELLED, ERR_SHUTTING_DOWN };
-static const enum err_code subscribe_errors[] = { ERR_ALREADY_EXISTS };
+static const enum err_code subscribe_errors[] = { ERR_ALREADY_EXISTS, ERR_SHUTTING_DOWN };
 static const enum err_code token_errors[] = { ERR_NO_SUCH_TOKEN };
 static const enum err_code listen_errors[] = { ERR_ADDR_NOT_RDMA, ERR_ADDR_IN_USE, ERR_WRONG_DEVICE, ERR_ALREADY_EXISTS, ERR_DEVICE_GONE, ERR_LIMIT, ERR_MEMLOCK_LIMIT, ERR_SRQ_UNSUPPORTED, ERR_PROVIDER };
 static const enum err_code unlisten_errors[] = { ERR_NO_SUCH_LISTENER };

@@ -2,6 +2,7 @@
 /* Roles of users and groups. */
 #include <config.h>
 
+#include <errno.h>
 #include <grp.h>
 #include <pwd.h>
 #include <stdio.h>
@@ -14,6 +15,32 @@
 #define NOBODY  65000u
 #define GROUP_A 61001u
 #define GROUP_B 61002u
+
+/* What look-ups of users and groups fail with; 0: they do not. */
+static int lookup_errno;
+
+struct passwd *__real_getpwnam(const char *name);
+struct passwd *__wrap_getpwnam(const char *name);
+struct group *__real_getgrnam(const char *name);
+struct group *__wrap_getgrnam(const char *name);
+
+struct passwd *
+__wrap_getpwnam(const char *name)
+{
+	if (lookup_errno == 0)
+		return __real_getpwnam(name);
+	errno = lookup_errno;
+	return NULL;
+}
+
+struct group *
+__wrap_getgrnam(const char *name)
+{
+	if (lookup_errno == 0)
+		return __real_getgrnam(name);
+	errno = lookup_errno;
+	return NULL;
+}
 
 static struct settings *settings;
 static struct access *access_;
@@ -122,6 +149,41 @@ START_TEST(test_unknown_names)
 }
 END_TEST
 
+static const char *const looked_up[] = {
+	"\"admin\": {\"users\": [\"daemon\"]}", "\"post\": {\"groups\": [\"daemon\"]}",
+	"", /* the group rpmad, which has the role post by default */
+};
+
+/* Where nobody can tell whether a name is there, no settings are to blame. */
+START_TEST(test_lookup_fails)
+{
+	static const int faults[] = { EIO, EMFILE, ENFILE, ENOMEM, EINTR, ERANGE };
+	struct err err;
+	size_t i;
+
+	for (i = 0; i < ARRAY_LEN(faults); i++) {
+		lookup_errno = faults[i];
+		ck_assert_int_lt(try(looked_up[_i], ACCESS_NO_GROUP, &err), 0);
+		ck_assert_int_eq(err.code, ERR_INTERNAL_ERROR);
+		ck_assert_int_eq(err.errnum, faults[i]);
+		ck_assert_ptr_nonnull(strstr(err.text, "cannot be looked up"));
+		ck_assert(settings_is_fault(&err));
+		unload();
+	}
+	/* As getpwnam(3) says, these tell that there is none. */
+	lookup_errno = ENOENT;
+	if (looked_up[_i][0] == '\0') {
+		load("", ACCESS_NO_GROUP);
+	} else {
+		ck_assert_int_lt(try(looked_up[_i], ACCESS_NO_GROUP, &err), 0);
+		ck_assert_int_eq(err.code, ERR_INVALID_PARAMS);
+		ck_assert(!settings_is_fault(&err));
+	}
+	unload();
+	lookup_errno = 0;
+}
+END_TEST
+
 static Suite *
 suite(void)
 {
@@ -131,6 +193,7 @@ suite(void)
 	tcase_add_test(tc, test_defaults);
 	tcase_add_test(tc, test_given);
 	tcase_add_test(tc, test_unknown_names);
+	tcase_add_loop_test(tc, test_lookup_fails, 0, (int)ARRAY_LEN(looked_up));
 	suite_add_tcase(s, tc);
 	return s;
 }

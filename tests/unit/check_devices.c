@@ -187,14 +187,19 @@ END_TEST
 /* Nodes that are there and may not be opened are told from none. */
 START_TEST(test_forbidden)
 {
-	char path[DEVNODE_PATH_MAX] = "untouched", node[96];
+	char path[DEVNODE_PATH_MAX] = "untouched", node[96], class[96];
 
-	ck_assert_int_eq(devnode_forbidden("/nowhere", path), 0);
-	ck_assert_int_eq(devnode_forbidden(root, path), 0);
+	ck_assert_int_eq(devnode_forbidden("/nowhere", root, "", path), 0);
+	ck_assert_int_eq(devnode_forbidden(root, root, "", path), 0);
 	put("rdma_cm", "");
 	put("uverbs0", "");
 	put("umad0", "");
-	ck_assert_int_eq(devnode_forbidden(root, path), 0);
+	put("class/uverbs0/ibdev", "mlx5_0\n");
+	(void)snprintf(class, sizeof(class), "%s/class/uverbs0", root);
+	ck_assert_int_eq(chmod(class, 0755), 0);
+	(void)snprintf(class, sizeof(class), "%s/class", root);
+	ck_assert_int_eq(chmod(class, 0755), 0);
+	ck_assert_int_eq(devnode_forbidden(root, root, "", path), 0);
 	ck_assert_str_eq(path, "untouched");
 	/* Everything is open to the superuser. */
 	ck_assert_int_eq(chmod(root, 0755), 0);
@@ -207,8 +212,12 @@ START_TEST(test_forbidden)
 		ck_assert_int_eq(chmod(path, 0666), 0);
 		ck_assert_int_eq(seteuid(65534), 0);
 	}
-	ck_assert_int_eq(devnode_forbidden(root, path), EACCES);
+	ck_assert_int_eq(devnode_forbidden(root, root, "", path), EACCES);
 	ck_assert_str_eq(path, node);
+	/* What another device's node says is not said of this one. */
+	ck_assert_int_eq(devnode_forbidden(root, class, "mlx5_0", path), EACCES);
+	ck_assert_int_eq(devnode_forbidden(root, class, "mlx5_1", path), 0);
+	ck_assert_int_eq(devnode_forbidden(root, "/nowhere", "mlx5_0", path), 0);
 	if (getuid() == 0)
 		ck_assert_int_eq(seteuid(0), 0);
 }

@@ -21,7 +21,7 @@ START_TEST(test_table_finds)
 	struct conn_table table;
 	uint32_t i;
 
-	ck_assert_int_eq(conn_table_init(&table, CONNS), 0);
+	ck_assert_int_eq(conn_table_init(&table, CONNS, 0), 0);
 	for (i = 0; i < CONNS; i++) {
 		conn_table_add(&table, &conns[i]);
 		/* All in few buckets. */
@@ -55,7 +55,7 @@ START_TEST(test_table_remembers_the_closed)
 	struct conn conn;
 	uint32_t i;
 
-	ck_assert_int_eq(conn_table_init(&table, 4), 0);
+	ck_assert_int_eq(conn_table_init(&table, 4, 0), 0);
 	for (i = 1; i <= CONN_CLOSED_MAX + 10; i++) {
 		memset(&conn, 0, sizeof(conn));
 		conn_table_add(&table, &conn);

@@ -50,6 +50,35 @@ START_TEST(test_more_slots)
 }
 END_TEST
 
+/* Nor does a number come again whose message was acknowledged before the others moved. */
+START_TEST(test_numbers_go_on)
+{
+	struct ledger_message messages[4], message;
+	unsigned int i;
+
+	restore_begin();
+	restore_receive(4);
+	for (i = 0; i < 4; i++)
+		ck_assert(engine_lease(rig.engine, NULL, 1000, &messages[i]));
+	rig_ack(&rig, &messages[3]);
+	restore_end();
+	rig.settings.pool_slots = 48;
+	restore_begin();
+	restore_logged("messages=3 were moved");
+	for (i = 0; i < 3; i++) {
+		ck_assert(engine_lease(rig.engine, NULL, 1000, &message));
+		rig_ack(&rig, &message);
+	}
+	restore_end();
+	restore_begin();
+	restore_receive(1);
+	message = rig_expect(&rig, "0");
+	ck_assert_uint_eq(message.seq, messages[3].seq + 1);
+	ck_assert_uint_gt(message.arrival.conn, messages[3].arrival.conn);
+	restore_end();
+}
+END_TEST
+
 /* What does not fit waits, under another name, until it does. */
 START_TEST(test_fewer_slots)
 {
@@ -112,6 +141,7 @@ main(void)
 #ifdef HAVE_LIBSYSTEMD
 	tcase_add_checked_fixture(tc, restore_setup, restore_teardown);
 	tcase_add_test(tc, test_more_slots);
+	tcase_add_test(tc, test_numbers_go_on);
 	tcase_add_test(tc, test_fewer_slots);
 #endif
 	suite_add_tcase(suite, tc);

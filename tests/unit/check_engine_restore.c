@@ -33,7 +33,7 @@ START_TEST(test_restart)
 	message = rig_expect(&rig, "222");
 	rig_ack(&rig, &message);
 	restore_end();
-	restore_logged("notice pool: messages=3 are kept by the service manager");
+	restore_logged("notice pool: messages=3 were handed to the service manager");
 	restore_begin();
 	restore_logged("notice pool: messages=3 leased=2 are there again");
 	ck_assert_ptr_null(strstr(logged, "warning"));
@@ -52,6 +52,41 @@ START_TEST(test_restart)
 	rig_ack(&rig, &message);
 	restore_receive(1);
 	ck_assert_uint_eq(rig_expect(&rig, "0").seq, 5);
+	restore_end();
+}
+END_TEST
+
+/* A connection of this life is not taken for one of an earlier life, nor that for it. */
+START_TEST(test_conn_ids)
+{
+	struct ledger_message old, message;
+	struct fake_peer *peer;
+
+	restore_begin();
+	restore_receive(2);
+	old = rig_expect(&rig, "0");
+	restore_end();
+	restore_begin();
+	peer = rig_peer(&rig);
+	ck_assert_int_lt(engine_conn_info(rig.engine, old.arrival.conn,
+			     &(struct conn_info){ 0 }, &rig.err),
+	    0);
+	ck_assert_int_eq(rig_send(peer, "new"), 0);
+	rig_settle(&rig);
+	message = rig_expect(&rig, "0");
+	rig_ack(&rig, &message);
+	message = rig_expect(&rig, "11");
+	rig_ack(&rig, &message);
+	message = rig_expect(&rig, "new");
+	ck_assert_uint_gt(message.arrival.conn, old.arrival.conn);
+	/* What was acknowledged was not this connection's. */
+	ck_assert_uint_eq(rig_conn(&rig, message.arrival.conn).held, 1);
+	rig_ack(&rig, &message);
+	restore_end();
+	/* Acknowledged messages' ids are not given again, either. */
+	restore_begin();
+	restore_receive(1);
+	ck_assert_uint_gt(rig_expect(&rig, "0").arrival.conn, message.arrival.conn);
 	restore_end();
 }
 END_TEST
@@ -311,6 +346,7 @@ main(void)
 #ifdef HAVE_LIBSYSTEMD
 	tcase_add_checked_fixture(tc, restore_setup, restore_teardown);
 	tcase_add_test(tc, test_restart);
+	tcase_add_test(tc, test_conn_ids);
 	tcase_add_test(tc, test_end);
 	tcase_add_test(tc, test_unused);
 	tcase_add_test(tc, test_killed);

@@ -3,16 +3,36 @@
 #include <config.h>
 
 #include <arpa/inet.h>
+#include <errno.h>
 #include <infiniband/verbs.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/resource.h>
 
+#include "daemon/devnode.h"
 #include "lib/core/addr.h"
 #include "tests/unit/engine_rig.h"
 #include "tests/unit/harness.h"
 
 static struct rig rig;
+
+/* What is found out about nodes that may not be opened. */
+static int forbidden_errno;
+static char asked_device[64];
+
+int __wrap_devnode_forbidden(const char *root, const char *class, const char *device,
+    char path[DEVNODE_PATH_MAX]);
+
+int
+__wrap_devnode_forbidden(const char *root, const char *class, const char *device,
+    char path[DEVNODE_PATH_MAX])
+{
+	ck_assert_str_eq(root, DEVNODE_ROOT);
+	ck_assert_str_eq(class, DEVNODE_CLASS);
+	(void)snprintf(asked_device, sizeof(asked_device), "%s", device);
+	(void)snprintf(path, DEVNODE_PATH_MAX, "/dev/infiniband/uverbs7");
+	return forbidden_errno;
+}
 
 static void
 set_up(void)
@@ -38,6 +58,35 @@ START_TEST(test_device_too_small)
 	ck_assert_int_ne(rig_start(&rig), 0);
 	ck_assert_int_eq(rig.err.code, ERR_LIMIT);
 	rig_end(&rig);
+}
+END_TEST
+
+/* A node that may not be opened is said behind what was looked for, and in its place never. */
+START_TEST(test_forbidden_device)
+{
+	char name[sizeof(rig.settings.device)] = "mlx9_9";
+
+	forbidden_errno = EACCES;
+	rig.settings.listen_count = 0;
+	(void)snprintf(rig.settings.device, sizeof(rig.settings.device), "%s", name);
+	ck_assert_int_eq(rig_start(&rig), 0);
+	ck_assert_int_eq(engine_state(rig.engine), ENGINE_WAITING_FOR_DEVICE);
+	ck_assert_str_eq(asked_device, name);
+	ck_assert_ptr_nonnull(strstr(engine_reason(rig.engine),
+	    "there is no RDMA device mlx9_9; device_forbidden: /dev/infiniband/uverbs7 "
+	    "cannot be opened (Permission denied)"));
+	ck_assert_ptr_nonnull(strstr(engine_reason(rig.engine), "restart the service"));
+	rig_end(&rig);
+	rig_settings(&rig);
+	ck_assert_int_eq(addr_parse_hostport("192.0.2.9:7471", &rig.settings.listen[0],
+			     &rig.err),
+	    0);
+	ck_assert_int_eq(rig_start(&rig), 0);
+	ck_assert_str_eq(asked_device, "");
+	ck_assert_ptr_nonnull(strstr(engine_reason(rig.engine),
+	    "no RDMA device has the address 192.0.2.9; device_forbidden: "));
+	rig_end(&rig);
+	forbidden_errno = 0;
 }
 END_TEST
 
@@ -259,6 +308,7 @@ main(void)
 
 	tcase_add_checked_fixture(tc, set_up, NULL);
 	tcase_add_test(tc, test_device_too_small);
+	tcase_add_test(tc, test_forbidden_device);
 	tcase_add_test(tc, test_too_many_send_slots);
 	tcase_add_test(tc, test_memlock_limit);
 	tcase_add_test(tc, test_effective_depth);

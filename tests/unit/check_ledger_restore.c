@@ -220,6 +220,12 @@ huge_number(struct record *record)
 }
 
 static void
+huge_conn(struct record *record)
+{
+	record->conn = UINT64_MAX;
+}
+
+static void
 too_long(struct record *record)
 {
 	record->len = SLOT_SIZE + 1;
@@ -238,13 +244,22 @@ long_label(struct record *record)
 }
 
 static void
+foreign_label(struct record *record)
+{
+	record->flags |= FLAG_CONTEXT;
+	record->context_len = 2;
+	memcpy(record->context, "\xc3\x28", 2);
+}
+
+static void
 odd_peer(struct record *record)
 {
 	record->peer[0] = 0xff;
 }
 
 static void (*const damages[])(struct record *record) = { bad_state, no_generation,
-	no_number, huge_number, too_long, unknown_flag, long_label, odd_peer };
+	no_number, huge_number, huge_conn, too_long, unknown_flag, long_label,
+	foreign_label, odd_peer };
 
 /* A bad record costs its slot alone, and its token names nothing that comes later. */
 START_TEST(test_bad_record)

@@ -40,6 +40,24 @@ expect(const char *json, const char *wanted)
 	free(text);
 }
 
+/* What is too long for a line is an error of its own: no memory is missing. */
+START_TEST(test_long_labels)
+{
+	char device[600];
+	struct rpc_text text = { 0 };
+	json_t *stats;
+
+	memset(device, 'x', sizeof(device) - 1);
+	device[sizeof(device) - 1] = '\0';
+	stats = json_pack("{s:[{s:s, s:i, s:s, s:s}]}", "ports", "device", device,
+	    "port", 1, "state", "ACTIVE", "rate", "100 Gb/sec");
+	ck_assert_ptr_nonnull(stats);
+	ck_assert_int_eq(metrics_add(&text, stats), -EMSGSIZE);
+	json_decref(stats);
+	free(text.bytes);
+}
+END_TEST
+
 START_TEST(test_plain)
 {
 	expect("{}", "");
@@ -296,6 +314,7 @@ main(void)
 
 	tcase_set_timeout(tc, 60);
 	tcase_add_test(tc, test_plain);
+	tcase_add_test(tc, test_long_labels);
 	tcase_add_test(tc, test_seconds);
 	tcase_add_test(tc, test_lists);
 	tcase_add_test(tc, test_histogram);

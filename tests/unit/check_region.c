@@ -9,12 +9,15 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/magic.h>
 #include <stdbool.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
+#include <sys/vfs.h>
 #include <unistd.h>
 
+#include "lib/core/compiler.h"
 #include "tests/unit/harness.h"
 
 #define HUGE_PAGE 2097152u
@@ -23,6 +26,7 @@
 static struct {
 	unsigned int flags; /* of the newest memfd */
 	int memfd_errno;    /* 0: it can be made */
+	int fstatfs_errno;  /* 0: it can be asked */
 	int mmap_errno;     /* 0: it can be mapped */
 	int fd;             /* the newest */
 } host;
@@ -31,6 +35,8 @@ int __real_memfd_create(const char *name, unsigned int flags);
 int __wrap_memfd_create(const char *name, unsigned int flags);
 int __real_fstat(int fd, struct stat *st);
 int __wrap_fstat(int fd, struct stat *st);
+int __real_fstatfs(int fd, struct statfs *fs);
+int __wrap_fstatfs(int fd, struct statfs *fs);
 void *__real_mmap(void *addr, size_t len, int prot, int flags, int fd, off_t offset);
 void *__wrap_mmap(void *addr, size_t len, int prot, int flags, int fd, off_t offset);
 
@@ -46,14 +52,33 @@ __wrap_memfd_create(const char *name, unsigned int flags)
 	return host.fd;
 }
 
-/* Of a file of huge pages the block size is theirs. */
+/*
+ * The block size is that of a huge page for ordinary memory, too, where
+ * /sys/kernel/mm/transparent_hugepage/shmem_enabled says "always".
+ */
 int
 __wrap_fstat(int fd, struct stat *st)
 {
 	int rc = __real_fstat(fd, st);
 
-	if (rc == 0 && fd == host.fd && (host.flags & MFD_HUGETLB))
-		st->st_blksize = HUGE_PAGE;
+	st->st_blksize = HUGE_PAGE;
+	return rc;
+}
+
+/* Files of huge pages are in a file system of their own. */
+int
+__wrap_fstatfs(int fd, struct statfs *fs)
+{
+	int rc = __real_fstatfs(fd, fs);
+
+	if (host.fstatfs_errno != 0) {
+		errno = host.fstatfs_errno;
+		return -1;
+	}
+	if (rc == 0 && (host.flags & MFD_HUGETLB)) {
+		fs->f_type = HUGETLBFS_MAGIC;
+		fs->f_bsize = HUGE_PAGE;
+	}
 	return rc;
 }
 
@@ -139,12 +164,37 @@ START_TEST(test_too_few_huge_pages)
 }
 END_TEST
 
+/* The next process finds pages of the size that they were made of. */
+START_TEST(test_adopted)
+{
+	size_t page = _i ? HUGE_PAGE : (size_t)sysconf(_SC_PAGESIZE);
+	struct region region = REGION_NONE, again = REGION_NONE;
+	struct err err;
+
+	if (_i)
+		ck_assert_int_eq(region_open_huge("test", page, &region, &err), 0);
+	else
+		ck_assert_int_eq(region_open("test", page, &region, &err), 0);
+	ck_assert_int_eq(region_adopt(region.fd, page, &again, &err), 0);
+	ck_assert_uint_eq(again.page_size, page);
+	ck_assert_uint_eq(again.bytes, page);
+	region_close(&again);
+	host.fstatfs_errno = ENOMEM;
+	ck_assert_int_lt(region_adopt(region.fd, page, &again, &err), 0);
+	ck_assert_int_eq(err.errnum, ENOMEM);
+	ck_assert_int_eq(again.fd, -1);
+	region_close(&region);
+}
+END_TEST
+
+static const int no_huge[] = { ENOSYS, EINVAL, ENODEV, ENOENT };
+
 START_TEST(test_no_huge_pages)
 {
 	struct region region = REGION_NONE;
 	struct err err;
 
-	host.memfd_errno = EINVAL;
+	host.memfd_errno = no_huge[_i];
 	ck_assert_int_lt(region_open_huge("test", 1, &region, &err), 0);
 	ck_assert_int_eq(err.code, ERR_LIMIT);
 	ck_assert_ptr_nonnull(strstr(err.text, "no huge pages"));
@@ -153,19 +203,32 @@ START_TEST(test_no_huge_pages)
 }
 END_TEST
 
+static const struct {
+	int *errnum;
+	int value;
+	bool is_huge;
+} failures[] = {
+	{ &host.mmap_errno, EPERM, true },
+	{ &host.mmap_errno, ENOMEM, false },
+	{ &host.memfd_errno, EMFILE, true },
+	{ &host.memfd_errno, EMFILE, false },
+	{ &host.fstatfs_errno, ENOMEM, true },
+};
+
 /* A failure of another kind is not taken for theirs. */
 START_TEST(test_other_failure)
 {
 	struct region region = REGION_NONE;
 	struct err err;
 
-	host.mmap_errno = _i ? ENOMEM : EPERM;
-	if (_i)
-		ck_assert_int_lt(region_open("test", 1, &region, &err), 0);
-	else
+	*failures[_i].errnum = failures[_i].value;
+	if (failures[_i].is_huge)
 		ck_assert_int_lt(region_open_huge("test", 1, &region, &err), 0);
+	else
+		ck_assert_int_lt(region_open("test", 1, &region, &err), 0);
 	ck_assert_int_eq(err.code, ERR_INTERNAL_ERROR);
-	ck_assert_int_eq(err.errnum, host.mmap_errno);
+	ck_assert_int_eq(err.errnum, failures[_i].value);
+	ck_assert_ptr_null(strstr(err.text, "has no huge pages"));
 	ck_assert_int_eq(region.fd, -1);
 }
 END_TEST
@@ -180,8 +243,9 @@ main(void)
 	tcase_add_test(tc, test_ordinary);
 	tcase_add_test(tc, test_huge);
 	tcase_add_test(tc, test_too_few_huge_pages);
-	tcase_add_test(tc, test_no_huge_pages);
-	tcase_add_loop_test(tc, test_other_failure, 0, 2);
+	tcase_add_loop_test(tc, test_adopted, 0, 2);
+	tcase_add_loop_test(tc, test_no_huge_pages, 0, (int)ARRAY_LEN(no_huge));
+	tcase_add_loop_test(tc, test_other_failure, 0, (int)ARRAY_LEN(failures));
 	suite_add_tcase(suite, tc);
 	return harness_run(suite);
 }

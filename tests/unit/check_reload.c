@@ -186,6 +186,9 @@ START_TEST(test_refused)
 	error = crig_fail(&a, "daemon.reload", NULL, "CONFIG_INVALID");
 	ck_assert_str_eq(crig_text(json_object_get(error, "data"), "path"),
 	    "control.roles.post.groups[0]");
+	ck_assert_ptr_nonnull(strstr(crig_text(error, "message"), file));
+	ck_assert_ptr_nonnull(strstr(crig_text(error, "message"),
+	    ": control.roles.post.groups[0]: there is no group \"no-such-group\""));
 	json_decref(error);
 	ck_assert_int_eq(log_get_level(), LOG_LEVEL_NOTICE);
 	ck_assert_ptr_nonnull(strstr(rig.log,
@@ -256,6 +259,48 @@ START_TEST(test_roles)
 }
 END_TEST
 
+/* What it holds and may not acknowledge any more is for others. */
+START_TEST(test_leases)
+{
+	struct ledger_counts counts;
+
+	if (geteuid() != 0)
+		return;
+	crig_post(&rig, 1);
+	crig_arrive(&rig, "x");
+	json_decref(crig_call(&a, "recv.poll", NULL));
+	ledger_counts(engine_ledger(rig.engine), &counts);
+	ck_assert_uint_eq(counts.leased, 1);
+	put_config("{\"pool\":{\"slots\":64},\"control\":{\"roles\":{\"admin\":{},"
+		   "\"post\":{},\"read\":{\"users\":[\"root\"]}}}}");
+	crig_puts(&a, "{\"jsonrpc\":\"2.0\",\"id\":8,\"method\":\"daemon.reload\"}\n");
+	ck_assert_ptr_nonnull(strstr(crig_line(&a), "control.roles"));
+	ledger_counts(engine_ledger(rig.engine), &counts);
+	ck_assert_uint_eq(counts.leased, 0);
+	ck_assert_uint_eq(counts.ready, 1);
+}
+END_TEST
+
+/* Who may still acknowledge keeps what it holds. */
+START_TEST(test_leases_kept)
+{
+	struct ledger_counts counts;
+
+	if (geteuid() != 0)
+		return;
+	crig_post(&rig, 1);
+	crig_arrive(&rig, "x");
+	json_decref(crig_call(&a, "recv.poll", NULL));
+	put_config("{\"pool\":{\"slots\":64},\"control\":{\"roles\":{\"admin\":{},"
+		   "\"post\":{\"users\":[\"root\"]}}}}");
+	crig_puts(&a, "{\"jsonrpc\":\"2.0\",\"id\":8,\"method\":\"daemon.reload\"}\n");
+	ck_assert_ptr_nonnull(strstr(crig_line(&a), "control.roles"));
+	ck_assert_ptr_nonnull(strstr(rig.log, "role=post was=admin"));
+	ledger_counts(engine_ledger(rig.engine), &counts);
+	ck_assert_uint_eq(counts.leased, 1);
+}
+END_TEST
+
 /* Ask for a reload, and look at the reply no further than its line. */
 static const char *
 reload_line(const char *config)
@@ -316,6 +361,8 @@ suite(void)
 	tcase_add_test(tc, test_log_set);
 	tcase_add_test(tc, test_levels);
 	tcase_add_test(tc, test_roles);
+	tcase_add_test(tc, test_leases);
+	tcase_add_test(tc, test_leases_kept);
 	tcase_add_test(tc, test_no_memory);
 	suite_add_tcase(s, tc);
 	return s;

@@ -71,7 +71,8 @@ keep(struct store *store)
 {
 	int pool = memory(STORE_POOL_FD), ledger = memory(STORE_LEDGER_FD);
 
-	ck_assert(store_keep(store, pool, ledger));
+	ck_assert_int_eq(store_keep(store, pool, ledger), 1);
+	ck_assert_ptr_nonnull(store_current(store));
 	manager_read(&manager);
 	(void)close(pool);
 	(void)close(ledger);
@@ -253,6 +254,7 @@ START_TEST(test_room)
 		store = next();
 		ck_assert_ptr_nonnull(store_current(store));
 		store_set_aside(store, store_current(store), STORE_CRASHED);
+		store_make_room(store);
 		(void)snprintf(last, sizeof(last), "%s",
 		    store_aside(store, store_count_aside(store) - 1)->name);
 		if (i == 0)
@@ -277,8 +279,8 @@ START_TEST(test_odd_things)
 	struct store *store = next();
 	int pool = memory(STORE_POOL_FD), other = memory("other");
 
-	ck_assert(notify_keep("rpmad-pool", &pool, 1));
-	ck_assert(notify_keep("other", &other, 1));
+	ck_assert_int_eq(notify_keep("rpmad-pool", &pool, 1), 1);
+	ck_assert_int_eq(notify_keep("other", &other, 1), 1);
 	store_free(store);
 	store = next();
 	ck_assert_ptr_null(store_current(store));
@@ -301,7 +303,8 @@ START_TEST(test_no_manager)
 	struct store *store = next();
 
 	ck_assert_int_eq(unsetenv("NOTIFY_SOCKET"), 0);
-	ck_assert(!store_keep(store, 0, 1));
+	ck_assert_int_eq(store_keep(store, 0, 1), 0);
+	ck_assert_ptr_null(store_current(store));
 	ck_assert(!store_is_ending(store));
 	store_end(store);
 	ck_assert(store_is_ending(store));

@@ -307,6 +307,11 @@ START_TEST(test_end)
 	ck_assert_str_eq(crig_text(end, "reason"), "stopping");
 	ck_assert_int_eq(crig_integer(end, "next"), 2);
 	json_decref(end);
+	/* Who comes when all were told the end is told at once, and not left to wait. */
+	json_decref(crig_fail(&b, "event.subscribe", NULL, "SHUTTING_DOWN"));
+	json_decref(crig_fail(&b, "event.get", "{\"since\":2,\"wait_ms\":600000}",
+	    "SHUTTING_DOWN"));
+	json_decref(crig_call(&b, "event.get", "{\"since\":1}"));
 	add(EVENT_CONN_CLOSED, "late");
 	ck_assert(crig_is_silent(&a));
 }

@@ -12,6 +12,7 @@ daemon_socket = %D%/socket_rig.c %D%/socket_rig.h %D%/harness.h
 check_PROGRAMS += %D%/check_access
 %C%_check_access_SOURCES = %D%/check_access.c %D%/harness.h
 %C%_check_access_CFLAGS = $(daemon_cflags)
+%C%_check_access_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=getpwnam,--wrap=getgrnam
 %C%_check_access_LDADD = $(daemon_ldadd)
 
 check_PROGRAMS += %D%/check_control
@@ -28,6 +29,12 @@ check_PROGRAMS += %D%/check_daemon
 %C%_check_daemon_SOURCES = %D%/check_daemon.c $(daemon_stub)
 %C%_check_daemon_CFLAGS = $(daemon_cflags)
 %C%_check_daemon_LDADD = $(daemon_ldadd)
+
+check_PROGRAMS += %D%/check_daemon_config
+%C%_check_daemon_config_SOURCES = %D%/check_daemon_config.c $(daemon_stub)
+%C%_check_daemon_config_CFLAGS = $(daemon_cflags)
+%C%_check_daemon_config_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=access,--wrap=fopen
+%C%_check_daemon_config_LDADD = $(daemon_ldadd)
 
 check_PROGRAMS += %D%/check_devices
 %C%_check_devices_SOURCES = %D%/check_devices.c %D%/harness.h

@@ -4,7 +4,7 @@ if HAVE_CHECK
 check_PROGRAMS += %D%/check_ledger %D%/check_engine_parts %D%/check_engine \
   %D%/check_engine_conn %D%/check_engine_dial %D%/check_engine_start \
   %D%/check_ledger_restore %D%/check_ledger_kill %D%/check_ledger_model %D%/check_engine_events \
-  %D%/check_engine_restore %D%/check_engine_resize %D%/check_store \
+  %D%/check_engine_restore %D%/check_engine_resize %D%/check_engine_aside %D%/check_store \
   %D%/check_region %D%/check_engine_stop %D%/check_engine_faults
 engine_rig = %D%/engine_rig.c %D%/engine_rig.h %D%/harness.h
 engine_test_libs = daemon/libdaemon.a lib/rpma/librpma-core.la lib/core/libcore.a \
@@ -38,6 +38,7 @@ engine_test_libs = daemon/libdaemon.a lib/rpma/librpma-core.la lib/core/libcore.
 %C%_check_engine_events_LDADD = $(engine_test_libs)
 %C%_check_engine_start_SOURCES = %D%/check_engine_start.c $(engine_rig)
 %C%_check_engine_start_CFLAGS = $(AM_CFLAGS) $(CHECK_CFLAGS) $(VERBS_CFLAGS)
+%C%_check_engine_start_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=devnode_forbidden
 %C%_check_engine_start_LDADD = $(engine_test_libs)
 restore_rig = %D%/restore_rig.c %D%/restore_rig.h %D%/manager_rig.c %D%/manager_rig.h $(engine_rig)
 %C%_check_engine_restore_SOURCES = %D%/check_engine_restore.c $(restore_rig)
@@ -46,6 +47,9 @@ restore_rig = %D%/restore_rig.c %D%/restore_rig.h %D%/manager_rig.c %D%/manager_
 %C%_check_engine_resize_SOURCES = %D%/check_engine_resize.c $(restore_rig)
 %C%_check_engine_resize_CFLAGS = $(AM_CFLAGS) $(CHECK_CFLAGS) $(VERBS_CFLAGS)
 %C%_check_engine_resize_LDADD = $(engine_test_libs)
+%C%_check_engine_aside_SOURCES = %D%/check_engine_aside.c $(restore_rig)
+%C%_check_engine_aside_CFLAGS = $(AM_CFLAGS) $(CHECK_CFLAGS) $(VERBS_CFLAGS)
+%C%_check_engine_aside_LDADD = $(engine_test_libs)
 %C%_check_store_SOURCES = %D%/check_store.c %D%/manager_rig.c %D%/manager_rig.h %D%/harness.h
 %C%_check_store_CFLAGS = $(AM_CFLAGS) $(CHECK_CFLAGS)
 %C%_check_store_LDADD = daemon/libdaemon.a lib/core/libcore.a $(EVENT_LIBS) $(SYSTEMD_LIBS) $(CHECK_LIBS)
@@ -57,6 +61,6 @@ restore_rig = %D%/restore_rig.c %D%/restore_rig.h %D%/manager_rig.c %D%/manager_
 %C%_check_engine_faults_LDADD = $(engine_test_libs)
 %C%_check_region_SOURCES = %D%/check_region.c %D%/harness.h
 %C%_check_region_CFLAGS = $(AM_CFLAGS) $(CHECK_CFLAGS)
-%C%_check_region_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=memfd_create,--wrap=fstat,--wrap=mmap
+%C%_check_region_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=memfd_create,--wrap=fstat,--wrap=fstatfs,--wrap=mmap
 %C%_check_region_LDADD = daemon/libdaemon.a lib/core/libcore.a $(CHECK_LIBS)
 endif
