@@ -220,11 +220,24 @@ job_kill(const struct job *job, int signum)
 	(void)kill(-job->pid, signum);
 }
 
+/* Whether the command itself has ended; its number, which is its group's, stays taken. */
+static bool
+has_ended(const struct job *job)
+{
+	siginfo_t info = { 0 };
+
+	return waitid(P_PID, (id_t)job->pid, &info, WEXITED | WNOHANG | WNOWAIT) == 0 &&
+	    info.si_pid == job->pid;
+}
+
 bool
 job_reap(const struct job *job, int *status)
 {
 	pid_t pid;
 
+	/* Behind waitpid() the group may be another's. */
+	if (job->state == JOB_ENDING && has_ended(job))
+		job_kill(job, SIGKILL);
 	do
 		pid = waitpid(job->pid, status, WNOHANG);
 	while (pid < 0 && errno == EINTR);

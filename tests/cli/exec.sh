@@ -173,6 +173,25 @@ wait $follower
 is 'a second one does not wait for the command' $? 0
 ready 2 'whose message stays'
 
+# What the command has started is ended with it, also where it outlives the command and wants no end.
+# is_gone PID: it has ended, though perhaps nobody has asked for its status yet.
+is_gone() {
+  ! kill -0 "$1" 2>/dev/null || grep -q '^State:.[ZX]' "/proc/$1/status" 2>/dev/null
+}
+follow --exec -- sh -c 'sh -c "trap \"\" TERM; echo \$\$ >\"$dir/run/new\"
+  mv \"$dir/run/new\" \"$dir/run/worker\"; exec sleep 1000" & wait' >"$dir/out"
+wait_for test -s "$dir/run/worker"
+worker=$(cat "$dir/run/worker")
+kill -TERM $follower
+wait_for sh -c "grep -qE '^ShdPnd:.0+$' /proc/$follower/status"
+kill -TERM $follower
+wait $follower
+is 'the command ends at once, its worker does not' $? 0
+wait_for is_gone "$worker"
+result 'the worker is gone'
+kill -KILL "$worker" 2>/dev/null
+ready 2 'the message stays'
+
 # A failed command keeps its place for the pause, and the pause ends with the daemon's or our end.
 follow --retry-delay 60 --exec -- sh -c ': >"$dir/run/failed"; exit 1'
 wait_for grep -q 'attempt' "$dir/last"
