@@ -73,6 +73,7 @@ static char **
 environment_new(const json_t *completion, const char *socket, size_t *first)
 {
 	size_t count = 0, i;
+	struct buf path = { 0 };
 	json_t *value;
 	char **envp;
 
@@ -88,9 +89,9 @@ environment_new(const json_t *completion, const char *socket, size_t *first)
 		if (json_is_string(value) || json_is_integer(value))
 			envp[count++] = entry_of(variables[i].name, value);
 	}
-	value = must(json_string(socket));
-	envp[count] = entry_of(SOCKET_VARIABLE, value);
-	json_decref(value);
+	/* A path need not be text. */
+	buf_printf(&path, SOCKET_VARIABLE "=%s", socket);
+	envp[count] = path.data;
 	return envp;
 }
 

@@ -173,6 +173,18 @@ wait $follower
 is 'a second one does not wait for the command' $? 0
 ready 2 'whose message stays'
 
+"$rpmactl" -s "$dir/a.sock" poll --exec -- sh -c ': >"$dir/run/$RPMA_SEQ-once"; exec sleep 1000' 2>"$dir/last" &
+follower=$!
+pids="$pids $follower"
+wait_for test -e "$dir/run/23-once"
+kill -TERM $follower
+wait_for sh -c "grep -qE '^ShdPnd:.0+$' /proc/$follower/status"
+kill -TERM $follower
+wait $follower
+is 'without --follow that is a failure' "$? $(cat "$dir/last")" '1 rpmactl: poll: message 23: interrupted; it is given back
+rpmactl: poll: the command failed for 1 of 1 messages: 1 given back, 0 dead letters'
+ready 2 'the message stays'
+
 # What the command has started is ended with it, also where it outlives the command and wants no end.
 # is_gone PID: it has ended, though perhaps nobody has asked for its status yet.
 is_gone() {
@@ -223,6 +235,33 @@ kill -KILL "$(cat "$dir/run/pid")"
 wait_for sh -c "'$rpmactl' -s '$dir/a.sock' status | grep 'leased 0'"
 result 'killed: nothing is held'
 ctl a poll -n 64 --exec -- true 2>"$dir/err"
+
+# Where several things go wrong, the first is told: a dead letter without a folder, then a daemon that stops.
+start c '"listen": ["127.0.0.1:0"]' '"pool": {"slots": 64, "slot_size": 1024}'
+mkdir "$dir/gone" "$dir/two"
+"$fake_send" "127.0.0.1:$(ctl c listeners --json | first port)" --count 2 --text t
+"$rpmactl" -s "$dir/c.sock" poll --follow --jobs 3 --retries 0 --dead-letter "$dir/gone" --exec -- sh -c \
+  ': >"$dir/two/$RPMA_SEQ"; until [ -e "$dir/two/go-$RPMA_SEQ" ]; do sleep 0.02; done; exit 1' 2>"$dir/last" &
+follower=$!
+pids="$pids $follower"
+wait_for test -e "$dir/two/1" -a -e "$dir/two/2"
+rmdir "$dir/gone"
+: >"$dir/two/go-1"
+wait_for sh -c "'$rpmactl' -s '$dir/c.sock' status | grep 'ready 1 leased 1'"
+result 'a dead letter that cannot be written is given back'
+stop c
+is 'the daemon stops' $? 0
+: >"$dir/two/go-2"
+wait $follower
+is 'the first reason is the exit status' $? 1
+like 'and the error' "$(sed -n '$p' "$dir/last")" "rpmactl: poll: cannot write message 1 into $dir/gone: *"
+
+# The path of the socket need not be text.
+odd=$dir/$(printf '\377')
+ln -s a.sock "$odd"
+send --count 1 --text o
+exits 'a path that is no text' 0 env RPMAD_SOCKET="$odd" "$rpmactl" poll -w 20 --exec -- sh -c 'printf %s "$RPMAD_SOCKET"'
+is 'is passed on' "$(cat "$dir/out")" "$odd"
 
 # The daemon stops while a command runs.
 send --count 1 --text s
