@@ -236,25 +236,25 @@ wait_for sh -c "'$rpmactl' -s '$dir/a.sock' status | grep 'leased 0'"
 result 'killed: nothing is held'
 ctl a poll -n 64 --exec -- true 2>"$dir/err"
 
-# Where several things go wrong, the first is told: a dead letter without a folder, then a daemon that stops.
+# Where several things go wrong, the first is told: a reader that is gone, then a daemon that stops.
 start c '"listen": ["127.0.0.1:0"]' '"pool": {"slots": 64, "slot_size": 1024}'
-mkdir "$dir/gone" "$dir/two"
-"$fake_send" "127.0.0.1:$(ctl c listeners --json | first port)" --count 2 --text t
-"$rpmactl" -s "$dir/c.sock" poll --follow --jobs 3 --retries 0 --dead-letter "$dir/gone" --exec -- sh -c \
-  ': >"$dir/two/$RPMA_SEQ"; until [ -e "$dir/two/go-$RPMA_SEQ" ]; do sleep 0.02; done; exit 1' 2>"$dir/last" &
+mkfifo "$dir/pipe"
+"$fake_send" "127.0.0.1:$(ctl c listeners --json | first port)" --count 1 --text t
+until [ -e "$dir/close" ]; do sleep 0.02; done <"$dir/pipe" &
+reader=$!
+"$rpmactl" -s "$dir/c.sock" poll --follow --jobs 2 --exec -- \
+  sh -c ': >"$dir/run/two"; until [ -e "$dir/go" ]; do sleep 0.02; done' >"$dir/pipe" 2>"$dir/last" &
 follower=$!
-pids="$pids $follower"
-wait_for test -e "$dir/two/1" -a -e "$dir/two/2"
-rmdir "$dir/gone"
-: >"$dir/two/go-1"
-wait_for sh -c "'$rpmactl' -s '$dir/c.sock' status | grep 'ready 1 leased 1'"
-result 'a dead letter that cannot be written is given back'
+pids="$pids $reader $follower"
+wait_for test -e "$dir/run/two"
+: >"$dir/close"
+wait $reader
 stop c
 is 'the daemon stops' $? 0
-: >"$dir/two/go-2"
+: >"$dir/go"
 wait $follower
 is 'the first reason is the exit status' $? 1
-like 'and the error' "$(sed -n '$p' "$dir/last")" "rpmactl: poll: cannot write message 1 into $dir/gone: *"
+is 'and the error' "$(sed -n '$p' "$dir/last")" 'rpmactl: poll: nobody reads standard output any more'
 
 # The path of the socket need not be text.
 odd=$dir/$(printf '\377')
