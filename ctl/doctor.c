@@ -14,6 +14,7 @@
 #include "ctl/field.h"
 #include "ctl/must.h"
 #include "ctl/out.h"
+#include "lib/core/text.h"
 
 #define TEXT_MAX 640
 
@@ -32,7 +33,7 @@ state_name(enum doctor_state state)
 }
 
 void
-doctor_add(struct json_t *findings, const char *check, enum doctor_state state,
+doctor_add(const struct doctor *doctor, const char *check, enum doctor_state state,
     const char *remedy, const char *fmt, ...)
 {
 	char text[TEXT_MAX];
@@ -41,9 +42,22 @@ doctor_add(struct json_t *findings, const char *check, enum doctor_state state,
 	va_start(args, fmt);
 	(void)vsnprintf(text, sizeof(text), fmt, args);
 	va_end(args);
-	must_0(json_array_append_new(findings,
+	text_clean(text);
+	must_0(json_array_append_new(doctor->findings,
 	    json_pack("{s:s, s:s, s:s, s:s?}", "check", check, "state",
 		state_name(state), "text", text, "remedy", remedy)));
+}
+
+const char *
+doctor_remedy(char buf[DOCTOR_REMEDY_MAX], const char *fmt, ...)
+{
+	va_list args;
+
+	va_start(args, fmt);
+	(void)vsnprintf(buf, DOCTOR_REMEDY_MAX, fmt, args);
+	va_end(args);
+	text_clean(buf);
+	return buf;
 }
 
 bool

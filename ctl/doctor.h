@@ -17,12 +17,22 @@ enum doctor_state {
 	DOCTOR_PROBLEM, /* something cannot work */
 };
 
+#define DOCTOR_REMEDY_MAX 192u
+
+struct doctor {
+	struct json_t *findings; /* a list of {check, state, text, remedy}; borrowed */
+	const char *unit;        /* "rpmad.service", "rpmad@hall.service" */
+};
+
 /*
- * Add a finding to a list: {check, state, text, remedy}.
- * remedy   what to do; NULL: nothing
+ * Add a finding.
+ * remedy   what to do; NULL: nothing, as with one that is DOCTOR_OK
  */
-void doctor_add(struct json_t *findings, const char *check, enum doctor_state state,
+void doctor_add(const struct doctor *doctor, const char *check, enum doctor_state state,
     const char *remedy, const char *fmt, ...) RPMAD_PRINTF(5, 6);
+/* A remedy with names in it; buf is returned. */
+const char *doctor_remedy(char buf[DOCTOR_REMEDY_MAX], const char *fmt, ...)
+    RPMAD_PRINTF(2, 3);
 /* Whether every finding is good. */
 bool doctor_is_well(const struct json_t *findings);
 /* The list as text; result is the object that has it as "findings". */
@@ -30,19 +40,21 @@ void doctor_view(struct out *out, const struct json_t *result);
 
 /* doctor_system.c: what can be seen without the daemon */
 
-/* Device nodes below root ("/dev/infiniband"), and whether a user may use them. */
-void doctor_nodes(struct json_t *findings, const char *root, const char *user);
+/* Device nodes below root ("/dev/infiniband"), and whether a user may use them.
+ * is_service   there is a service, which runs as that user */
+void doctor_nodes(const struct doctor *doctor, const char *root, const char *user,
+    bool is_service);
 /* The file of the control socket, and whether the caller may use it. */
-void doctor_socket(struct json_t *findings, const char *path);
-/* The service by its unit's name, as program ("systemctl") shows it. */
-void doctor_service(struct json_t *findings, const char *unit, const char *program);
+void doctor_socket(const struct doctor *doctor, const char *path);
+/* The service, as program ("systemctl") shows it. return   whether it is installed */
+bool doctor_service(const struct doctor *doctor, const char *program);
 
-/* doctor_daemon.c: what the daemon says; each may be NULL, it did not answer */
+/* doctor_daemon.c: what the daemon says */
 
-void doctor_unreachable(struct json_t *findings, const struct err *err);
-void doctor_hello(struct json_t *findings, const struct json_t *hello);
-void doctor_status(struct json_t *findings, const struct json_t *status);
-void doctor_stats(struct json_t *findings, const struct json_t *stats);
-void doctor_devices(struct json_t *findings, const struct json_t *devices);
+void doctor_unreachable(const struct doctor *doctor, const struct err *err);
+void doctor_hello(const struct doctor *doctor, const struct json_t *hello);
+void doctor_status(const struct doctor *doctor, const struct json_t *status);
+void doctor_stats(const struct doctor *doctor, const struct json_t *stats);
+void doctor_devices(const struct doctor *doctor, const struct json_t *devices);
 
 #endif

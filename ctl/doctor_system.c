@@ -21,6 +21,7 @@
 #include "lib/core/num.h"
 #include "lib/core/usock.h"
 
+#define UNIT_MAX    160
 #define GROUPS_MAX  256
 #define PATH_BYTES  512
 #define SHOW_BYTES  4096
@@ -78,8 +79,8 @@ find_user(const char *name, struct who *who)
 
 /* Look at one node; whether it is one of uverbs. */
 static bool
-node(struct json_t *findings, const char *root, const char *name, const struct who *who,
-    const char *user)
+node(const struct doctor *doctor, const char *root, const char *name,
+    const struct who *who, const char *user)
 {
 	bool is_verbs = strncmp(name, "uverbs", strlen("uverbs")) == 0;
 	char path[PATH_BYTES];
@@ -89,22 +90,23 @@ node(struct json_t *findings, const char *root, const char *name, const struct w
 		return false;
 	(void)snprintf(path, sizeof(path), "%s/%s", root, name);
 	if (stat(path, &st) != 0)
-		doctor_add(findings, "nodes", DOCTOR_PROBLEM,
+		doctor_add(doctor, "nodes", DOCTOR_PROBLEM,
 		    "see the rights of its folder", "%s: %s", path, strerror(errno));
 	else if (!may_use(who, &st))
-		doctor_add(findings, "nodes", DOCTOR_PROBLEM,
+		doctor_add(doctor, "nodes", DOCTOR_PROBLEM,
 		    "install the udev rules of rdma-core, or give the user a group that "
 		    "may",
 		    "user %s may not read and write %s (mode %03o)", user, path,
 		    (unsigned int)st.st_mode & 0777);
 	else
-		doctor_add(findings, "nodes", DOCTOR_OK, NULL,
+		doctor_add(doctor, "nodes", DOCTOR_OK, NULL,
 		    "user %s may read and write %s", user, path);
 	return is_verbs;
 }
 
 void
-doctor_nodes(struct json_t *findings, const char *root, const char *user)
+doctor_nodes(const struct doctor *doctor, const char *root, const char *user,
+    bool is_service)
 {
 	bool has_cm = false, has_verbs = false;
 	const struct dirent *entry;
@@ -112,46 +114,58 @@ doctor_nodes(struct json_t *findings, const char *root, const char *user)
 	struct who who = { 0 };
 
 	if (!find_user(user, &who)) {
-		doctor_add(findings, "user", DOCTOR_PROBLEM, "systemd-sysusers",
-		    "there is no user %s for the service", user);
+		if (is_service)
+			doctor_add(doctor, "user", DOCTOR_PROBLEM, "systemd-sysusers",
+			    "there is no user %s for the service", user);
 		who.uid = geteuid();
 		user = "you";
 	}
 	while (dir && (entry = readdir(dir)) != NULL) {
 		has_cm |= strcmp(entry->d_name, "rdma_cm") == 0;
-		has_verbs |= node(findings, root, entry->d_name, &who, user);
+		has_verbs |= node(doctor, root, entry->d_name, &who, user);
 	}
 	if (dir)
 		(void)closedir(dir);
 	if (!has_cm)
-		doctor_add(findings, "nodes", DOCTOR_PROBLEM, "modprobe rdma_ucm",
+		doctor_add(doctor, "nodes", DOCTOR_PROBLEM, "modprobe rdma_ucm",
 		    "there is no %s/rdma_cm", root);
 	if (!has_verbs)
-		doctor_add(findings, "nodes", DOCTOR_PROBLEM,
+		doctor_add(doctor, "nodes", DOCTOR_PROBLEM,
 		    "modprobe ib_uverbs, and the driver of the device",
 		    "there is no device in %s", root);
 }
 
 /* ---- the socket ---- */
 
+/* The unit whose service the daemon is: "rpmad.socket". */
+static const char *
+socket_unit(const struct doctor *doctor, char buf[UNIT_MAX])
+{
+	(void)snprintf(buf, UNIT_MAX, "%.*s.socket",
+	    (int)(strlen(doctor->unit) - strlen(".service")), doctor->unit);
+	return buf;
+}
+
 void
-doctor_socket(struct json_t *findings, const char *path)
+doctor_socket(const struct doctor *doctor, const char *path)
 {
 	struct who who = { .uid = geteuid() };
+	char remedy[DOCTOR_REMEDY_MAX], unit[UNIT_MAX];
 	const struct group *group;
 	char name[64];
 	struct stat st;
 
 	if (stat(path, &st) != 0) {
-		doctor_add(findings, "socket", DOCTOR_PROBLEM,
-		    errno == EACCES
-			? "usermod -aG rpmad USER, then log in again"
-			: "systemctl start rpmad.socket, or start the daemon",
+		doctor_add(doctor, "socket", DOCTOR_PROBLEM,
+		    errno == EACCES ? "usermod -aG rpmad USER, then log in again"
+				    : doctor_remedy(remedy,
+					  "systemctl start %s, or start the daemon",
+					  socket_unit(doctor, unit)),
 		    "%s: %s", path, strerror(errno));
 		return;
 	}
 	if (!S_ISSOCK(st.st_mode)) {
-		doctor_add(findings, "socket", DOCTOR_PROBLEM, "move it away",
+		doctor_add(doctor, "socket", DOCTOR_PROBLEM, "move it away",
 		    "%s is no socket", path);
 		return;
 	}
@@ -162,11 +176,11 @@ doctor_socket(struct json_t *findings, const char *path)
 	group = getgrgid(st.st_gid);
 	(void)snprintf(name, sizeof(name), "%s", group ? group->gr_name : "?");
 	if (may_use(&who, &st))
-		doctor_add(findings, "socket", DOCTOR_OK, NULL,
+		doctor_add(doctor, "socket", DOCTOR_OK, NULL,
 		    "you may use %s (group %s, mode %03o)", path, name,
 		    (unsigned int)st.st_mode & 0777);
 	else
-		doctor_add(findings, "socket", DOCTOR_PROBLEM,
+		doctor_add(doctor, "socket", DOCTOR_PROBLEM,
 		    "usermod -aG rpmad USER, then log in again",
 		    "you may not use %s (group %s, mode %03o)", path, name,
 		    (unsigned int)st.st_mode & 0777);
@@ -261,50 +275,77 @@ number(const char *text, const char *name)
 }
 
 static void
-active(struct json_t *findings, const char *unit, const char *text)
+active(const struct doctor *doctor, const char *text)
 {
-	char state[64], result[64];
+	char state[64], result[64], remedy[DOCTOR_REMEDY_MAX];
 
 	(void)property(text, "ActiveState", state);
 	(void)property(text, "Result", result);
 	if (strcmp(state, "failed") == 0)
-		doctor_add(findings, "service", DOCTOR_PROBLEM,
-		    "journalctl -u rpmad tells why; then systemctl start it",
-		    "%s failed (%s)", unit, result);
+		doctor_add(doctor, "service", DOCTOR_PROBLEM,
+		    doctor_remedy(remedy,
+			"journalctl -u %s tells why; then systemctl start it",
+			doctor->unit),
+		    "%s failed (%s)", doctor->unit, result);
 	else
-		doctor_add(findings, "service", DOCTOR_OK, NULL, "%s is %s", unit,
+		doctor_add(doctor, "service", DOCTOR_OK, NULL, "%s is %s", doctor->unit,
 		    state);
 }
 
-void
-doctor_service(struct json_t *findings, const char *unit, const char *program)
+/* Whether something starts the daemon when the machine starts: its service, or the
+ * socket of that, with the first client. */
+static bool
+is_enabled(const struct doctor *doctor, const char *program, const char *text)
+{
+	char of_socket[SHOW_BYTES], unit[UNIT_MAX], value[64];
+
+	if (strcmp(property(text, "UnitFileState", value), "disabled") != 0)
+		return true;
+	return show(program, socket_unit(doctor, unit), of_socket) &&
+	    strncmp(property(of_socket, "UnitFileState", value), "enabled",
+		strlen("enabled")) == 0;
+}
+
+static void
+restarts(const struct doctor *doctor, const char *text)
+{
+	char remedy[DOCTOR_REMEDY_MAX];
+	uint64_t count = number(text, "NRestarts");
+
+	if (count > 0)
+		doctor_add(doctor, "service", DOCTOR_WARNING,
+		    doctor_remedy(remedy,
+			"journalctl -u %s tells why; please report crashes",
+			doctor->unit),
+		    "%s was started again %llu times after it died", doctor->unit,
+		    (unsigned long long)count);
+}
+
+bool
+doctor_service(const struct doctor *doctor, const char *program)
 {
 	char text[SHOW_BYTES], value[64];
-	uint64_t restarts;
 
-	if (!show(program, unit, text)) {
-		doctor_add(findings, "service", DOCTOR_OK, NULL,
+	if (!show(program, doctor->unit, text)) {
+		doctor_add(doctor, "service", DOCTOR_OK, NULL,
 		    "systemd does not run here, or does not answer");
-		return;
+		return false;
 	}
 	if (strcmp(property(text, "LoadState", value), "loaded") != 0) {
-		doctor_add(findings, "service", DOCTOR_OK, NULL,
-		    "%s is not installed: the daemon is run in another way", unit);
-		return;
+		doctor_add(doctor, "service", DOCTOR_OK, NULL,
+		    "%s is not installed: the daemon is run in another way",
+		    doctor->unit);
+		return false;
 	}
-	active(findings, unit, text);
-	if (strcmp(property(text, "UnitFileState", value), "disabled") == 0)
-		doctor_add(findings, "service", DOCTOR_WARNING,
+	active(doctor, text);
+	if (!is_enabled(doctor, program, text))
+		doctor_add(doctor, "service", DOCTOR_WARNING,
 		    "systemctl enable it, or its socket",
-		    "%s is not started when the machine starts", unit);
-	restarts = number(text, "NRestarts");
-	if (restarts > 0)
-		doctor_add(findings, "service", DOCTOR_WARNING,
-		    "journalctl -u rpmad tells why; please report crashes",
-		    "%s was started again %llu times after it died", unit,
-		    (unsigned long long)restarts);
+		    "%s is not started when the machine starts", doctor->unit);
+	restarts(doctor, text);
 	if (number(text, "FileDescriptorStoreMax") < 2)
-		doctor_add(findings, "service", DOCTOR_WARNING,
+		doctor_add(doctor, "service", DOCTOR_WARNING,
 		    "set FileDescriptorStoreMax=16 in it",
-		    "%s keeps no messages over a restart", unit);
+		    "%s keeps no messages over a restart", doctor->unit);
+	return true;
 }

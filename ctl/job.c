@@ -73,6 +73,7 @@ static char **
 environment_new(const json_t *completion, const char *socket, size_t *first)
 {
 	size_t count = 0, i;
+	struct buf path = { 0 };
 	json_t *value;
 	char **envp;
 
@@ -88,9 +89,9 @@ environment_new(const json_t *completion, const char *socket, size_t *first)
 		if (json_is_string(value) || json_is_integer(value))
 			envp[count++] = entry_of(variables[i].name, value);
 	}
-	value = must(json_string(socket));
-	envp[count] = entry_of(SOCKET_VARIABLE, value);
-	json_decref(value);
+	/* A path need not be text. */
+	buf_printf(&path, SOCKET_VARIABLE "=%s", socket);
+	envp[count] = path.data;
 	return envp;
 }
 
@@ -220,11 +221,24 @@ job_kill(const struct job *job, int signum)
 	(void)kill(-job->pid, signum);
 }
 
+/* Whether the command itself has ended; its number, which is its group's, stays taken. */
+static bool
+has_ended(const struct job *job)
+{
+	siginfo_t info = { 0 };
+
+	return waitid(P_PID, (id_t)job->pid, &info, WEXITED | WNOHANG | WNOWAIT) == 0 &&
+	    info.si_pid == job->pid;
+}
+
 bool
 job_reap(const struct job *job, int *status)
 {
 	pid_t pid;
 
+	/* Behind waitpid() the group may be another's. */
+	if (job->state == JOB_ENDING && has_ended(job))
+		job_kill(job, SIGKILL);
 	do
 		pid = waitpid(job->pid, status, WNOHANG);
 	while (pid < 0 && errno == EINTR);

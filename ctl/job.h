@@ -44,7 +44,8 @@ RPMAD_MUST_USE int job_start(struct job *job, char *const *argv,
 /* Send a signal to all of its processes. */
 void job_kill(const struct job *job, int signum);
 
-/* Whether it has ended. status: as of waitpid(2) */
+/* Whether it has ended. In JOB_ENDING what it has left running is killed then.
+ * status   as of waitpid(2) */
 bool job_reap(const struct job *job, int *status);
 
 /* Free the place; nothing of it may be running. */

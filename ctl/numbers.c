@@ -86,3 +86,21 @@ numbers_each(struct json_t *object, numbers_fn fn, void *arg)
 
 	each(&walk, "", object);
 }
+
+bool
+numbers_is_in_list(struct json_t *object, const char *name)
+{
+	json_t *member;
+	const char *key;
+	size_t len;
+
+	if (json_is_array(object))
+		return true;
+	json_object_foreach(object, key, member) {
+		len = strlen(key);
+		if (strncmp(name, key, len) == 0 && name[len] == '.' &&
+		    name[len + 1] != '\0')
+			return numbers_is_in_list(member, name + len + 1);
+	}
+	return false;
+}

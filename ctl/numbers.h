@@ -3,6 +3,8 @@
 #ifndef RPMAD_CTL_NUMBERS_H
 #define RPMAD_CTL_NUMBERS_H
 
+#include <stdbool.h>
+
 struct json_t;
 
 typedef void (*numbers_fn)(void *arg, const char *name, const struct json_t *value);
@@ -13,5 +15,8 @@ typedef void (*numbers_fn)(void *arg, const char *name, const struct json_t *val
  * histogram by its bound: "loop.turn_ns.buckets.le_1024".
  */
 void numbers_each(struct json_t *object, numbers_fn fn, void *arg);
+
+/* Whether a name stands below a list, which has only what was counted so far. */
+bool numbers_is_in_list(struct json_t *object, const char *name);
 
 #endif

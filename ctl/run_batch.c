@@ -268,8 +268,8 @@ run_batch(struct ctl *ctl, const struct args *args)
 	json_decref(ctl->unacked);
 	ctl->unacked = NULL;
 	ctl->out.is_held = false;
-	if (rc != 0)
-		return rc == -EINTR ? EXIT_STATUS_OK : ctl_status(ctl, rc);
+	if (rc != 0 && rc != -EINTR)
+		return ctl_status(ctl, rc);
 	memset(&ctl->err, 0, sizeof(ctl->err));
 	return batch.has_failed ? EXIT_STATUS_FAILED : EXIT_STATUS_OK;
 }

@@ -19,27 +19,27 @@
 
 /* Ask the daemon one thing; false: it does not answer any more. */
 static bool
-ask(struct ctl *ctl, json_t *findings, enum method_id method,
-    void (*look)(struct json_t *findings, const struct json_t *result))
+ask(struct ctl *ctl, const struct doctor *doctor, enum method_id method,
+    void (*look)(const struct doctor *doctor, const struct json_t *result))
 {
 	json_t *result = NULL;
 
 	if (ctl_call(ctl, method, NULL, &result) != 0) {
-		doctor_unreachable(findings, &ctl->err);
+		doctor_unreachable(doctor, &ctl->err);
 		return false;
 	}
-	look(findings, result);
+	look(doctor, result);
 	json_decref(result);
 	return true;
 }
 
 static void
-ask_all(struct ctl *ctl, json_t *findings)
+ask_all(struct ctl *ctl, const struct doctor *doctor)
 {
-	if (ask(ctl, findings, METHOD_RPC_HELLO, doctor_hello) &&
-	    ask(ctl, findings, METHOD_DAEMON_STATUS, doctor_status) &&
-	    ask(ctl, findings, METHOD_STATS_GET, doctor_stats))
-		(void)ask(ctl, findings, METHOD_DEVICE_LIST, doctor_devices);
+	if (ask(ctl, doctor, METHOD_RPC_HELLO, doctor_hello) &&
+	    ask(ctl, doctor, METHOD_DAEMON_STATUS, doctor_status) &&
+	    ask(ctl, doctor, METHOD_STATS_GET, doctor_stats))
+		(void)ask(ctl, doctor, METHOD_DEVICE_LIST, doctor_devices);
 }
 
 int
@@ -48,7 +48,8 @@ run_doctor(struct ctl *ctl, const struct args *args)
 	const struct param_string *instance = &ctl->settings.instance;
 	json_t *findings = must(json_array()), *result;
 	char unit[UNIT_MAX];
-	bool is_well;
+	const struct doctor doctor = { .findings = findings, .unit = unit };
+	bool is_service, is_well;
 	int status;
 
 	(void)args;
@@ -58,10 +59,10 @@ run_doctor(struct ctl *ctl, const struct args *args)
 	}
 	(void)snprintf(unit, sizeof(unit), "rpmad%s%s.service",
 	    instance->ptr ? "@" : "", instance->ptr ? instance->ptr : "");
-	doctor_nodes(findings, NODES, USER);
-	doctor_service(findings, unit, MANAGER);
-	doctor_socket(findings, ctl->settings.path);
-	ask_all(ctl, findings);
+	is_service = doctor_service(&doctor, MANAGER);
+	doctor_nodes(&doctor, NODES, USER, is_service);
+	doctor_socket(&doctor, ctl->settings.path);
+	ask_all(ctl, &doctor);
 	/* It is among the findings. */
 	ctl->err.text[0] = '\0';
 	is_well = doctor_is_well(findings);

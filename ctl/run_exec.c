@@ -191,6 +191,9 @@ on_end(struct exec *exec, struct job *job, int status)
 	if (status == 0) {
 		settle(exec, job);
 	} else if (is_late && exec->is_stopping) {
+		note("message %lld: interrupted; it is given back",
+		    field_number(job->completion, "seq"));
+		exec->failures++;
 		give_back(exec, job);
 	} else if (is_late) {
 		(void)snprintf(why, sizeof(why), "not ended within %s",
@@ -303,14 +306,18 @@ prepare(struct exec *exec)
 	return wait_ms;
 }
 
-static int
+static void
 ask(struct exec *exec)
 {
 	uint64_t wait_ms = prepare(exec);
+	struct err err;
+	int rc;
 
-	exec->is_asking = true;
-	return client_begin(exec->ctl->client, methods[METHOD_RECV_POLL].name,
-	    must(json_deep_copy(exec->params)), wait_ms, &exec->ctl->err);
+	rc = client_begin(exec->ctl->client, methods[METHOD_RECV_POLL].name,
+	    must(json_deep_copy(exec->params)), wait_ms, &err);
+	exec->is_asking = rc == 0;
+	if (rc != 0)
+		fail(exec, rc, &err);
 }
 
 /* What the request brought, if it is there. */
@@ -318,14 +325,15 @@ static void
 take_reply(struct exec *exec)
 {
 	json_t *result, *completions, *completion;
+	struct err err;
 	size_t i;
-	int rc = client_take(exec->ctl->client, &result, &exec->ctl->err);
+	int rc = client_take(exec->ctl->client, &result, &err);
 
 	if (rc == -EAGAIN)
 		return;
 	exec->is_asking = false;
 	if (rc != 0) {
-		end(exec, rc);
+		fail(exec, rc, &err);
 		return;
 	}
 	completions = json_object_get(result, "completions");
@@ -397,14 +405,9 @@ may_ask(const struct exec *exec)
 static void
 loop(struct exec *exec)
 {
-	int rc;
-
 	while (exec->busy > 0 || (exec->left > 0 && !exec->is_ending)) {
-		if (may_ask(exec)) {
-			rc = ask(exec);
-			if (rc != 0)
-				end(exec, rc);
-		}
+		if (may_ask(exec))
+			ask(exec);
 		wait_for_something(exec);
 		look_for_interrupts(exec);
 		if (exec->is_asking)

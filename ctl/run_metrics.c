@@ -8,7 +8,6 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
 #include <jansson.h>
@@ -18,9 +17,10 @@
 #include "ctl/field.h"
 #include "ctl/run.h"
 #include "ctl/view.h"
+#include "lib/core/usock.h"
 
 #define REQUEST_MAX  8192u /* bytes of a request with its headers */
-#define REQUEST_MS   5000  /* for all of it to come */
+#define REQUEST_MS   5000u /* for all of it to come */
 #define METRICS_TYPE "text/plain; version=0.0.4; charset=utf-8"
 #define TEXT_TYPE    "text/plain; charset=utf-8"
 
@@ -37,15 +37,6 @@ static const struct param_spec specs[] = {
 };
 const struct param_table run_metrics_options = { specs, ARRAY_LEN(specs) };
 
-static int64_t
-now_ms(void)
-{
-	struct timespec ts;
-
-	(void)clock_gettime(CLOCK_MONOTONIC, &ts);
-	return (int64_t)ts.tv_sec * 1000 + ts.tv_nsec / 1000000;
-}
-
 /*
  * Read up to the empty line that ends the headers, or to the end of input.
  * return   0; -EMSGSIZE, -ETIMEDOUT, or another negative errno
@@ -53,20 +44,20 @@ now_ms(void)
 static int
 read_request(struct buf *request)
 {
-	const int64_t end_ms = now_ms() + REQUEST_MS;
+	const uint64_t end_ms = usock_now_ms() + REQUEST_MS;
 	char bytes[1024];
 
 	while (!strstr(buf_text(request), "\r\n\r\n") &&
 	    !strstr(buf_text(request), "\n\n")) {
 		struct pollfd pfd = { .fd = STDIN_FILENO, .events = POLLIN };
-		const int64_t left_ms = end_ms - now_ms();
+		const uint64_t now_ms = usock_now_ms();
 		ssize_t n;
 
 		if (request->len > REQUEST_MAX)
 			return -EMSGSIZE;
-		if (left_ms <= 0)
+		if (now_ms >= end_ms)
 			return -ETIMEDOUT;
-		if (poll(&pfd, 1, (int)left_ms) < 0 && errno != EINTR)
+		if (poll(&pfd, 1, (int)(end_ms - now_ms)) < 0 && errno != EINTR)
 			return -errno;
 		if (!pfd.revents)
 			continue;
@@ -172,6 +163,10 @@ run_metrics(struct ctl *ctl, const struct args *args)
 	    &ctl->err);
 	if (rc != 0)
 		return ctl_status(ctl, rc);
+	if (options.is_http && ctl->settings.is_dry_run)
+		return ctl_usage(ctl,
+		    "what --http does depends on what it reads: there is no request "
+		    "to show");
 	if (options.is_http)
 		return serve(ctl);
 	rc = ctl_call(ctl, METHOD_STATS_METRICS, NULL, &result);

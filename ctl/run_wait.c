@@ -51,7 +51,12 @@ struct condition {
 	uint64_t limit;
 };
 
-/* What was found under the name. */
+struct found {
+	json_int_t number;
+	bool is_listed; /* else it is 0 for want of anything that has the name */
+};
+
+/* The search for the name. */
 struct look {
 	const char *name;
 	const json_t *value;    /* borrowed; NULL: nothing has that name */
@@ -116,17 +121,26 @@ on_number(void *arg, const char *name, const json_t *value)
 	}
 }
 
-/* Find the number. return   0; -EINVAL with ctl->err */
+/*
+ * Find the number. What is in a list appears there with its first count: up to then it
+ * is 0.
+ * return   0; -EINVAL with ctl->err
+ */
 static int
 find(struct ctl *ctl, const struct condition *condition, json_t *stats,
-    json_int_t *number)
+    struct found *found)
 {
 	struct look look = { .name = condition->name,
 		.suggest = { .word = condition->name } };
 
 	numbers_each(stats, on_number, &look);
 	if (json_is_integer(look.value)) {
-		*number = json_integer_value(look.value);
+		found->number = json_integer_value(look.value);
+		found->is_listed = true;
+		return 0;
+	}
+	if (!look.value && numbers_is_in_list(stats, condition->name)) {
+		*found = (struct found){ 0 };
 		return 0;
 	}
 	(void)ctl_usage(ctl,
@@ -170,21 +184,25 @@ show(struct ctl *ctl, const struct condition *condition, json_int_t number)
 }
 
 static int
-timed_out(struct ctl *ctl, const struct condition *condition, json_int_t number)
+timed_out(struct ctl *ctl, const struct condition *condition, const struct found *found)
 {
 	char time[FORMAT_TIME_MAX];
 
 	(void)err_set(&ctl->err, ERR_TIMEOUT, 0, "%s was %lld, not %s %llu, within %s",
-	    condition->name, (long long)number, condition->sign,
+	    condition->name, (long long)found->number, condition->sign,
 	    (unsigned long long)condition->limit,
 	    format_ms(ctl->settings.timeout_ms, time, sizeof(time)));
-	err_hint(&ctl->err, "-t gives it longer");
+	err_hint(&ctl->err,
+	    found->is_listed
+		? "-t gives it longer"
+		: "nothing was counted by that name so far: see that it is "
+		  "right, or give it longer with -t");
 	return -ETIMEDOUT;
 }
 
-/* Look until it holds. return   0 with *number; a negative errno with ctl->err */
+/* Look until it holds. return   0 with *found; a negative errno with ctl->err */
 static int
-wait_until(struct ctl *ctl, const struct condition *condition, json_int_t *number)
+wait_until(struct ctl *ctl, const struct condition *condition, struct found *found)
 {
 	uint64_t end, now;
 	json_t *stats;
@@ -198,16 +216,16 @@ wait_until(struct ctl *ctl, const struct condition *condition, json_int_t *numbe
 		rc = ctl_call(ctl, METHOD_STATS_GET, NULL, &stats);
 		if (rc != 0)
 			return rc;
-		rc = find(ctl, condition, stats, number);
+		rc = find(ctl, condition, stats, found);
 		json_decref(stats);
-		if (rc != 0 || holds(condition, *number))
+		if (rc != 0 || holds(condition, found->number))
 			return rc;
 		now = usock_now_ms();
 		/* No look is begun that the time might cut off. */
 		if (now + PAUSE_MS >= end) {
 			if (now < end)
 				(void)interrupt_pause(-1, (int)(end - now));
-			return timed_out(ctl, condition, *number);
+			return timed_out(ctl, condition, found);
 		}
 		(void)interrupt_pause(-1, PAUSE_MS);
 	}
@@ -217,11 +235,11 @@ int
 run_wait(struct ctl *ctl, const struct args *args)
 {
 	struct condition condition;
-	json_int_t number;
+	struct found found;
 	int rc;
 
 	rc = parse(ctl, args->words[0], &condition);
 	if (rc == 0)
-		rc = wait_until(ctl, &condition, &number);
-	return rc == 0 ? show(ctl, &condition, number) : ctl_status(ctl, rc);
+		rc = wait_until(ctl, &condition, &found);
+	return rc == 0 ? show(ctl, &condition, found.number) : ctl_status(ctl, rc);
 }

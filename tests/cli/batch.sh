@@ -92,6 +92,17 @@ kill -TERM $partner
 wait $partner
 is 'SIGTERM ends it well' $? 0
 exec 3>&- 4<&-
+"$rpmactl" -s "$dir/a.sock" batch <"$dir/in" >"$dir/answers" 2>"$dir/last" &
+partner=$!
+pids="$pids $partner"
+exec 3>"$dir/in" 4<"$dir/answers"
+echo 'conn 99' >&3
+read -r answer <&4
+like 'a line fails' "$answer" '{"line":1,"status":6,*'
+kill -TERM $partner
+wait $partner
+is 'which counts after a SIGTERM, too' "$? $(cat "$dir/last")" '1 '
+exec 3>&- 4<&-
 "$fake_send" "127.0.0.1:$port" --count 1 --text kept
 exits 'ready' 0 ctl a wait 'slots.ready==1'
 echo 'poll' | ctl a batch >&- 2>"$dir/err"

@@ -173,6 +173,37 @@ wait $follower
 is 'a second one does not wait for the command' $? 0
 ready 2 'whose message stays'
 
+"$rpmactl" -s "$dir/a.sock" poll --exec -- sh -c ': >"$dir/run/$RPMA_SEQ-once"; exec sleep 1000' 2>"$dir/last" &
+follower=$!
+pids="$pids $follower"
+wait_for test -e "$dir/run/23-once"
+kill -TERM $follower
+wait_for sh -c "grep -qE '^ShdPnd:.0+$' /proc/$follower/status"
+kill -TERM $follower
+wait $follower
+is 'without --follow that is a failure' "$? $(cat "$dir/last")" '1 rpmactl: poll: message 23: interrupted; it is given back
+rpmactl: poll: the command failed for 1 of 1 messages: 1 given back, 0 dead letters'
+ready 2 'the message stays'
+
+# What the command has started is ended with it, also where it outlives the command and wants no end.
+# is_gone PID: it has ended, though perhaps nobody has asked for its status yet.
+is_gone() {
+  ! kill -0 "$1" 2>/dev/null || grep -q '^State:.[ZX]' "/proc/$1/status" 2>/dev/null
+}
+follow --exec -- sh -c 'sh -c "trap \"\" TERM; echo \$\$ >\"$dir/run/new\"
+  mv \"$dir/run/new\" \"$dir/run/worker\"; exec sleep 1000" & wait' >"$dir/out"
+wait_for test -s "$dir/run/worker"
+worker=$(cat "$dir/run/worker")
+kill -TERM $follower
+wait_for sh -c "grep -qE '^ShdPnd:.0+$' /proc/$follower/status"
+kill -TERM $follower
+wait $follower
+is 'the command ends at once, its worker does not' $? 0
+wait_for is_gone "$worker"
+result 'the worker is gone'
+kill -KILL "$worker" 2>/dev/null
+ready 2 'the message stays'
+
 # A failed command keeps its place for the pause, and the pause ends with the daemon's or our end.
 follow --retry-delay 60 --exec -- sh -c ': >"$dir/run/failed"; exit 1'
 wait_for grep -q 'attempt' "$dir/last"
@@ -204,6 +235,33 @@ kill -KILL "$(cat "$dir/run/pid")"
 wait_for sh -c "'$rpmactl' -s '$dir/a.sock' status | grep 'leased 0'"
 result 'killed: nothing is held'
 ctl a poll -n 64 --exec -- true 2>"$dir/err"
+
+# Where several things go wrong, the first is told: a reader that is gone, then a daemon that stops.
+start c '"listen": ["127.0.0.1:0"]' '"pool": {"slots": 64, "slot_size": 1024}'
+mkfifo "$dir/pipe"
+"$fake_send" "127.0.0.1:$(ctl c listeners --json | first port)" --count 1 --text t
+until [ -e "$dir/close" ]; do sleep 0.02; done <"$dir/pipe" &
+reader=$!
+"$rpmactl" -s "$dir/c.sock" poll --follow --jobs 2 --exec -- \
+  sh -c ': >"$dir/run/two"; until [ -e "$dir/go" ]; do sleep 0.02; done' >"$dir/pipe" 2>"$dir/last" &
+follower=$!
+pids="$pids $reader $follower"
+wait_for test -e "$dir/run/two"
+: >"$dir/close"
+wait $reader
+stop c
+is 'the daemon stops' $? 0
+: >"$dir/go"
+wait $follower
+is 'the first reason is the exit status' $? 1
+is 'and the error' "$(sed -n '$p' "$dir/last")" 'rpmactl: poll: nobody reads standard output any more'
+
+# The path of the socket need not be text.
+odd=$dir/$(printf '\377')
+ln -s a.sock "$odd"
+send --count 1 --text o
+exits 'a path that is no text' 0 env RPMAD_SOCKET="$odd" "$rpmactl" poll -w 20 --exec -- sh -c 'printf %s "$RPMAD_SOCKET"'
+is 'is passed on' "$(cat "$dir/out")" "$odd"
 
 # The daemon stops while a command runs.
 send --count 1 --text s

@@ -51,4 +51,10 @@ like 'nothing at all' "$(http '')" 'HTTP/1.1 405 *'
 like 'no end' "$(head -c 20000 /dev/zero | tr '\0' x | ctl a metrics --http)" 'HTTP/1.1 431 *'
 like 'no daemon' "$(printf 'GET /metrics HTTP/1.1\r\n\r\n' | "$rpmactl" -s "$dir/nobody.sock" metrics --http)" \
   'HTTP/1.1 503 Service Unavailable*nobody.sock*'
+exits 'a dry run of an answer' 2 ctl a --dry-run metrics --http
+one_error 'a dry run of an answer' 'rpmactl: metrics: what --http does depends on what it reads: *'
+exits 'a dry run' 0 ctl a --dry-run metrics
+like 'is the request' "$(cat "$dir/out")" '*"method":"stats.metrics"*'
+stop a
+is 'the daemon left nothing behind' $? 0
 finish
