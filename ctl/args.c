@@ -171,13 +171,14 @@ args_free(struct args *args)
 	free(args->words);
 }
 
-/* The row of the parameter that the words give. */
-static const struct param_spec *
-word_spec(const struct command *command)
+const struct param_spec *
+args_word_spec(const struct command *command)
 {
 	const struct param_table *table = &methods[command->method].params;
 	size_t i;
 
+	if (!command->word_param)
+		return NULL;
 	for (i = 0; i + 1 < table->count; i++)
 		if (strcmp(table->specs[i].name, command->word_param) == 0)
 			break;
@@ -209,8 +210,8 @@ args_finish(struct args *args, struct err *err)
 	(void)snprintf(name, sizeof(name), "%.*s", (int)strcspn(usage_word, ". ]"),
 	    usage_word);
 	for (i = 0; command->word_param && i < args->word_count; i++)
-		if (set_value(args->params, word_spec(command), name, args->words[i],
-			err) != 0)
+		if (set_value(args->params, args_word_spec(command), name,
+			args->words[i], err) != 0)
 			return -EINVAL;
 	return 0;
 }

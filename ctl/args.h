@@ -10,6 +10,7 @@
 
 struct command;
 struct json_t;
+struct param_spec;
 
 struct args {
 	const struct command *command; /* NULL: none was given */
@@ -35,5 +36,8 @@ void args_free(struct args *args);
  * options, so that --help needs no words.
  */
 RPMAD_MUST_USE int args_finish(struct args *args, struct err *err);
+
+/* The row of the parameter that a command's words give; NULL: it reads them itself. */
+const struct param_spec *args_word_spec(const struct command *command);
 
 #endif

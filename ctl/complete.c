@@ -6,9 +6,11 @@
 
 #include <string.h>
 
+#include "ctl/args.h"
 #include "ctl/buf.h"
 #include "ctl/command.h"
 #include "ctl/option.h"
+#include "lib/core/event_type.h"
 
 /* clang-format off */
 /* The same as the file rpmactl.bash. */
@@ -110,18 +112,26 @@ add_values(struct buf *buf, const struct param_spec *spec)
 		add_line(buf, *word);
 }
 
-/* What may be a word of a command. */
+/* What may be the next word of a command that has so many. */
 static void
-add_arguments(struct buf *buf, const struct command *command)
+add_arguments(struct buf *buf, const struct command *command, size_t count)
 {
+	const struct param_spec *spec = args_word_spec(command);
 	unsigned int i;
 
-	if (strcmp(command->name, "help") == 0)
+	if (count >= command->max_words)
+		return;
+	if (spec)
+		add_values(buf, spec);
+	if (command->method == METHOD_EVENT_GET)
+		for (i = 0; i < EVENT_TYPE_COUNT; i++)
+			add_line(buf, event_type_name((enum event_type)i));
+	else if (strcmp(command->name, "help") == 0)
 		add_commands(buf);
 	else if (strcmp(command->name, "completion") == 0)
 		for (i = 0; i < ARRAY_LEN(scripts); i++)
 			add_line(buf, scripts[i].shell);
-	else if (command->calls_any)
+	else if (command->calls_any && count == 0)
 		for (i = 0; i < METHOD_COUNT; i++)
 			add_line(buf, methods[i].name);
 }
@@ -132,13 +142,16 @@ complete_words(struct buf *buf, char *const *words, size_t count)
 	const struct command *command = NULL;
 	const struct param_spec *pending = NULL; /* the option whose value comes next */
 	struct option option;
+	size_t taken = 0; /* words of the command */
 	size_t i;
 
 	for (i = 0; i < count; i++) {
 		if (pending)
 			pending = NULL;
+		else if (words[i][0] != '-' && command)
+			taken++;
 		else if (words[i][0] != '-')
-			command = command ? command : command_by_name(words[i]);
+			command = command_by_name(words[i]);
 		else if (option_find(command, words[i], strlen(words[i]), &option) &&
 		    !option_is_flag(option.spec))
 			pending = option.spec;
@@ -148,7 +161,7 @@ complete_words(struct buf *buf, char *const *words, size_t count)
 		return;
 	}
 	if (command)
-		add_arguments(buf, command);
+		add_arguments(buf, command, taken);
 	else
 		add_commands(buf);
 	add_options(buf, command);

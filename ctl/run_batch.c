@@ -112,7 +112,8 @@ next_line(struct batch *batch, char **line)
 
 /* ---- one command ---- */
 
-/* What has no place among others: it would print no line, many, or read the rest. */
+/* What has no place among others: it would print no line, many, read the rest, or ask
+ * others than the daemon. */
 static int
 check_command(struct ctl *ctl, const struct args *args)
 {

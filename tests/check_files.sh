@@ -96,11 +96,13 @@ packages()
 	done <"$1" >>"$tmp/found"
 }
 
+# Debian's zsh looks in a folder of its own.
+zsh=$(sed -n 's|.*dh_auto_install.* zshcompletiondir=/\([^ ]*\).*|\1|p' debian/rules)
 for list in debian/*.install; do
 	package=${list#debian/}
 	sed "s/^/${package%.install} /" "$list"
 done | sed -e 's|usr/lib/\*/|LIB/|' -e 's| lib/systemd/system/| UNIT/|' -e 's|usr/share/doc/librpma-dev/|DOC/|' \
-	-e 's|usr/share/man/|MAN/|' -e 's|usr/share/|SHARE/|' -e 's|usr/include/|INCLUDE/|' -e 's| etc/| ETC/|' \
+	-e 's|usr/share/man/|MAN/|' -e "s|${zsh:-none}/|SHARE/zsh/site-functions/|" -e 's|usr/share/|SHARE/|' -e 's|usr/include/|INCLUDE/|' -e 's| etc/| ETC/|' \
 	-e 's|usr/bin/|BIN/|' -e 's|usr/sbin/|SBIN/|' -e 's|usr/lib/|PLIB/|' >"$tmp/deb"
 packages "$tmp/deb"
 result "Debian's packages have all files, each once, and no others"
@@ -108,12 +110,19 @@ result "Debian's packages have all files, each once, and no others"
 # shellcheck disable=SC2016
 awk '/^%files/ { package = NF > 1 ? $NF : "rpmad"; inside = 1; next }
 	/^%(changelog|description|package|prep)/ { inside = 0 }
-	inside && NF { print package, $NF }' rpmad.spec | grep -E ' (%\{_|/)' |
+	inside && NF && !/^%dir/ { print package, $NF }' rpmad.spec | grep -E ' (%\{_|/)' |
 	sed -e 's|%{_libdir}/|LIB/|' -e 's|%{_unitdir}/|UNIT/|' -e 's|%{_docdir}/librpma-devel/|DOC/|' -e 's|%{_mandir}/|MAN/|' \
 		-e 's|%{_datadir}/|SHARE/|' -e 's|%{_includedir}/|INCLUDE/|' -e 's|%{_sysconfdir}/|ETC/|' -e 's|%{_bindir}/|BIN/|' \
 		-e 's|%{_sbindir}/|SBIN/|' -e 's|%{_sysusersdir}/|PLIB/sysusers.d/|' -e 's|%{_tmpfilesdir}/|PLIB/tmpfiles.d/|' >"$tmp/rpm"
 packages "$tmp/rpm"
 result "the RPM packages have all files, each once, and no others"
+
+# Folders that no other package has.
+: >"$tmp/found"
+sed -n 's|^ETC/\(.*\)/[^/]*$|%dir %{_sysconfdir}/\1|p' "$tmp/installed" | sort -u | while read -r line; do
+	grep -qxF "$line" rpmad.spec || echo "rpmad.spec lacks: $line"
+done >"$tmp/found"
+result "the RPM package owns its folders of the configuration"
 
 version=$(sed -n 's/^AC_INIT(\[rpmad\], \[\([^]]*\)\].*/\1/p' configure.ac)
 : >"$tmp/found"

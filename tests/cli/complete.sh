@@ -66,6 +66,9 @@ for shell in bash zsh fish; do
   is "$shell passes over options before the command" "$(offer_$shell --json -t 3 unlis)" unlisten
   is "$shell knows the methods" "$(offer_$shell call recv.p | sort | tr '\n' ' ')" 'recv.poll recv.post '
   is "$shell knows the shells" "$(offer_$shell completion '' | grep -v '^-' | sort | tr '\n' ' ')" 'bash fish zsh '
+  is "$shell knows the levels of the log" "$(offer_$shell log '' | grep -v '^-' | sort | tr '\n' ' ')" 'debug error info notice warning '
+  is "$shell offers one of them" "$(offer_$shell log info '' | grep -x error)" ''
+  is "$shell knows the types of events" "$(offer_$shell events srq.low srq.e)" srq.empty
 done
 # Where a file may come, the shells that are asked for files themselves offer it.
 for shell in zsh fish; do
