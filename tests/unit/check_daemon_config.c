@@ -95,13 +95,15 @@ start(const char *name)
 {
 	char program[] = "rpmad", option[] = "-c", named[128] = "";
 	char *argv[] = { program, name ? option : NULL, named, NULL };
-	int fd;
+	int fd = open(out_path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
 
+	ck_assert_int_ge(fd, 0);
 	child = fork();
 	ck_assert_int_ge(child, 0);
-	if (child > 0)
+	if (child > 0) {
+		(void)close(fd);
 		return;
-	fd = open(out_path, O_WRONLY | O_CREAT | O_TRUNC, 0600);
+	}
 	(void)dup2(fd, 1);
 	(void)dup2(fd, 2);
 	(void)close(fd);
@@ -184,7 +186,10 @@ START_TEST(test_default_file)
 	const char *line;
 
 	start(NULL);
-	ck_assert_ptr_nonnull(strstr(reload(), "\"changed\":[]"));
+	expect_output("notice daemon: version=");
+	/* A reload that went well does not make the difference. */
+	if (_i)
+		ck_assert_ptr_nonnull(strstr(reload(), "\"changed\":[]"));
 	ck_assert_int_eq(unlink(file), 0);
 	line = reload();
 	ck_assert_msg(strstr(line, "CONFIG_INVALID") != NULL &&
@@ -262,7 +267,7 @@ suite(void)
 
 	tcase_set_timeout(tc, 60);
 	tcase_add_checked_fixture(tc, setup, teardown);
-	tcase_add_test(tc, test_default_file);
+	tcase_add_loop_test(tc, test_default_file, 0, 2);
 	tcase_add_test(tc, test_hangup);
 	tcase_add_test(tc, test_start);
 	tcase_add_loop_test(tc, test_status, 0, 3);

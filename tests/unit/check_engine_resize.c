@@ -57,7 +57,10 @@ START_TEST(test_numbers_go_on)
 	unsigned int i;
 
 	restore_begin();
-	restore_receive(4);
+	restore_receive(3);
+	/* The last one is of a connection that no other message is of. */
+	ck_assert_int_eq(rig_send(rig_peer(&rig), "last"), 0);
+	rig_settle(&rig);
 	for (i = 0; i < 4; i++)
 		ck_assert(engine_lease(rig.engine, NULL, 1000, &messages[i]));
 	rig_ack(&rig, &messages[3]);

@@ -49,6 +49,7 @@ restore_rig = %D%/restore_rig.c %D%/restore_rig.h %D%/manager_rig.c %D%/manager_
 %C%_check_engine_resize_LDADD = $(engine_test_libs)
 %C%_check_engine_aside_SOURCES = %D%/check_engine_aside.c $(restore_rig)
 %C%_check_engine_aside_CFLAGS = $(AM_CFLAGS) $(CHECK_CFLAGS) $(VERBS_CFLAGS)
+%C%_check_engine_aside_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=notify_keep
 %C%_check_engine_aside_LDADD = $(engine_test_libs)
 %C%_check_store_SOURCES = %D%/check_store.c %D%/manager_rig.c %D%/manager_rig.h %D%/harness.h
 %C%_check_store_CFLAGS = $(AM_CFLAGS) $(CHECK_CFLAGS)
