@@ -458,7 +458,7 @@ test -n "$version" && test "$version" = "$newest" ||
 result "the newest version of NEWS.md is configure.ac's"
 
 for file in README.md HACKING.md; do
-	grep -oE '(lib|daemon|ctl|tests|scripts|systemd|man|m4|\.ci)/[A-Za-z0-9_./*-]*[A-Za-z0-9_*]' "$file" | sort -u |
+	grep -oE '(lib|daemon|ctl|doc|tests|scripts|systemd|man|m4|\.ci)/[A-Za-z0-9_./*-]*[A-Za-z0-9_*]' "$file" | sort -u |
 		while read -r name; do
 			# A pattern stands for at least one file, a test for its source.
 			# shellcheck disable=SC2086

@@ -157,10 +157,33 @@ else
 	echo "ok $number - the units are good # SKIP no systemd-analyze here"
 fi
 
-# A line of the unit that no comment stands above, in its group of lines, is not explained.
-awk '/^\[/ || /^$/ { explained = 0 } /^#/ { explained = 1 }
-	/^(Type|NotifyAccess|ExecStart|Description|Documentation|Restart|User|Group|UMask|ListenStream|After)=/ { next }
-	/^[A-Z]/ && !explained { print FILENAME ": " $0 }' systemd/rpmad.service.in systemd/rpmad.socket.in >"$tmp/found"
+# A line of the unit is plain, or has a comment above it, alone or with the lines that belong to it by name.
+awk 'BEGIN {
+		split("Type NotifyAccess ExecStart Description Documentation Restart RestartSec User Group UMask ListenStream", list)
+		for (i in list)
+			plain[list[i]] = 1
+		split("Wants:After CapabilityBoundingSet:AmbientCapabilities:NoNewPrivileges:RestrictSUIDSGID DevicePolicy:DeviceAllow " \
+			"ProtectSystem:ReadWritePaths:ProtectHome:PrivateTmp:PrivateMounts:RemoveIPC " \
+			"ProtectClock:ProtectControlGroups:ProtectHostname:ProtectKernelLogs:ProtectKernelModules:ProtectKernelTunables " \
+			"RestrictAddressFamilies:RestrictNamespaces:RestrictRealtime:LockPersonality:MemoryDenyWriteExecute " \
+			"SystemCallArchitectures:SystemCallFilter:SystemCallErrorNumber SocketUser:SocketGroup:SocketMode:RemoveOnStop " \
+			"TimeoutStartSec:TimeoutStartFailureMode:WatchdogSec", list)
+		for (i in list) {
+			n = split(list[i], keys, ":")
+			for (k = 1; k <= n; k++)
+				family[keys[k]] = list[i]
+		}
+	}
+	/^\[/ || /^$/ { of = ""; explained = 0; next }
+	/^#/ { of = ""; explained = 1; next }
+	/^[A-Z]/ {
+		key = $0
+		sub(/=.*/, "", key)
+		if (!explained && !(key in plain) && (of == "" || family[key] != of))
+			print FILENAME ": " $0
+		of = explained ? family[key] : family[key] == of ? of : ""
+		explained = 0
+	}' systemd/rpmad.service.in systemd/rpmad.socket.in >"$tmp/found"
 result "each line of the units that is not plain is explained"
 
 echo "1..$number"

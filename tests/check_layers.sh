@@ -43,8 +43,9 @@ grep -v -e '^tests/' -e '^examples/' "$tmp/c" >"$tmp/product"
 	cat "$tmp/c"
 	find lib daemon ctl tests examples man scripts systemd .ci -type f \( -name '*.sh' -o -name '*.mk' -o -name '*.[1-8]' \
 		-o -name '*.in' -o -name '*.bash' -o -name '*.map' -o ! -name '*.*' \) 2>/dev/null
-	find scripts systemd m4/rpmad_flags.m4 -type f
-	find . -maxdepth 1 -type f \( -name '*.md' -o -name '*.am' -o -name '*.ac' \)
+	find scripts systemd doc m4/rpmad_flags.m4 -type f
+	find debian debian/source debian/tests -maxdepth 1 -type f
+	find . -maxdepth 1 -type f \( -name '*.md' -o -name '*.am' -o -name '*.ac' -o -name '*.spec' \)
 } | grep -v -e '\.o$' -e '/\.libs/' -e '/\.deps/' -e '\.dirstamp$' | sort -u >"$tmp/all"
 
 # "FILE INCLUDED" for each line of include.

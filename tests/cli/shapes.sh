@@ -5,6 +5,9 @@
 # shellcheck source=tests/cli/lib.sh
 . "${top_srcdir:-.}/tests/cli/lib.sh"
 
+# Without a limit of locked memory its member is null.
+# shellcheck disable=SC3045
+[ "$(ulimit -S -l)" != unlimited ] || ulimit -S -l 65536
 start a '"listen": ["127.0.0.1:0"]' '"pool": {"slots": 16, "slot_size": 1024}' \
   '"receive": {"refill": "manual"}'
 start b '"device": "fake0"' '"pool": {"slots": 16, "slot_size": 1024}'

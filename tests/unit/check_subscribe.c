@@ -19,6 +19,25 @@
 static struct crig rig;
 static struct crig_client a, b;
 
+/* The sockets hold what is usual, whatever net.core.wmem_default says: how much a client
+ * may lag behind depends on it. */
+static void
+set_buffers(void)
+{
+	const int half = 106496; /* socket(7): twice that is taken */
+	socklen_t size;
+	int fd, domain;
+
+	for (fd = 3; fd < 256; fd++) {
+		size = sizeof(domain);
+		if (getsockopt(fd, SOL_SOCKET, SO_DOMAIN, &domain, &size) == 0 &&
+		    domain == AF_UNIX)
+			ck_assert_int_eq(setsockopt(fd, SOL_SOCKET, SO_SNDBUF, &half,
+					     sizeof(half)),
+			    0);
+	}
+}
+
 static void
 start(unsigned int stall_ms)
 {
@@ -27,6 +46,7 @@ start(unsigned int stall_ms)
 	crig_start(&rig, NULL);
 	crig_open(&rig, &a);
 	crig_open(&rig, &b);
+	set_buffers();
 }
 
 static void
