@@ -24,5 +24,5 @@ EXTRA_DIST += \
   %D%/guest/examples.sh %D%/guest/fairness.sh %D%/guest/huge-pages.sh %D%/guest/labels.sh \
   %D%/guest/lib.sh %D%/guest/lifecycle.sh %D%/guest/limits.sh \
   %D%/guest/main-flow.sh %D%/guest/many-conns.sh %D%/guest/rkey.sh %D%/guest/rnr.sh \
-  %D%/guest/roles.sh %D%/guest/run %D%/guest/shell-consumers.sh %D%/guest/stage.sh %D%/guest/stop.sh \
-  %D%/guest/two-node.sh
+  %D%/guest/roles.sh %D%/guest/run %D%/guest/service-device.sh %D%/guest/service.sh \
+  %D%/guest/shell-consumers.sh %D%/guest/stage.sh %D%/guest/stop.sh %D%/guest/two-node.sh
