@@ -125,7 +125,8 @@ bool
 engine_lease(struct engine *engine, struct ledger_owner *owner, uint64_t lease_ms,
     struct ledger_message *out)
 {
-	const uint64_t now_ns = loop_now_ns(), wall_ns = loop_wall_ns();
+	const uint64_t now_ns = loop_now_ns();
+	uint64_t wall_ns;
 	bool is_timed = lease_ms != PARAM_UNSET;
 	uint64_t deadline_ns = is_timed ? now_ns + lease_ms * 1000000 : 0;
 
@@ -134,13 +135,15 @@ engine_lease(struct engine *engine, struct ledger_owner *owner, uint64_t lease_m
 	engine->polled++;
 	engine->leased_ns[out->slot] = now_ns;
 	/* The wall clock, which a message keeps over a restart, may have been set back. */
-	if (out->deliveries > 1)
+	if (out->deliveries > 1) {
 		engine->redelivered++;
-	else
+	} else {
+		wall_ns = loop_wall_ns();
 		histogram_add(&engine->queue_ns,
 		    wall_ns > out->arrival.received_ns
 			? wall_ns - out->arrival.received_ns
 			: 0);
+	}
 	/* The end of the lease may be nearer than the next tick. */
 	if (is_timed)
 		engine_kick(engine);

@@ -156,23 +156,12 @@ add_head(struct rpc_text *text, const struct ledger *ledger,
 	return 0;
 }
 
-/* A string that others wrote. */
-static int
-add_string(struct rpc_text *text, const void *bytes, size_t len, size_t limit)
-{
-	json_t *json = json_stringn_nocheck(bytes, len);
-	int rc = json ? rpc_text_add_json(text, json, limit) : -ENOMEM;
-
-	json_decref(json);
-	return rc;
-}
-
 static int
 add_context(struct rpc_text *text, const struct ledger_message *message)
 {
 	if (!message->context)
 		return rpc_text_add(text, "null", 4);
-	return add_string(text, message->context, message->context_len, SIZE_MAX / 2);
+	return rpc_text_add_string(text, message->context, message->context_len);
 }
 
 static int
@@ -234,7 +223,7 @@ rpc_message_add(struct rpc_text *text, const struct ledger *ledger,
 	if (encoding == DATA_BASE64)
 		rc = add_base64(text, data, len);
 	else if (encoding == DATA_TEXT)
-		rc = add_string(text, data, len, SIZE_MAX / 2);
+		rc = rpc_text_add_string(text, data, len);
 	else
 		rc = rpc_text_add(text, "null", 4);
 	if (rc == 0)

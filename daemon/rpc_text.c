@@ -5,6 +5,7 @@
 #include "daemon/rpc_text.h"
 
 #include <errno.h>
+#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -109,4 +110,83 @@ rpc_text_escaped_len(const void *data, size_t n)
 			len += bytes[i] == '"' || bytes[i] == '\\' ? 2 : 1;
 	}
 	return len;
+}
+
+/* One unit of UTF-16, as an escape. */
+static char *
+put_unit(char *at, uint32_t unit)
+{
+	static const char digits[] = "0123456789ABCDEF";
+
+	*at++ = '\\';
+	*at++ = 'u';
+	*at++ = digits[unit >> 12 & 0xf];
+	*at++ = digits[unit >> 8 & 0xf];
+	*at++ = digits[unit >> 4 & 0xf];
+	*at++ = digits[unit & 0xf];
+	return at;
+}
+
+/* A character of one byte. */
+static char *
+put_ascii(char *at, unsigned char byte)
+{
+	static const char escapes[] = { ['\b'] = 'b',
+		['\t'] = 't',
+		['\n'] = 'n',
+		['\f'] = 'f',
+		['\r'] = 'r',
+		['"'] = '"',
+		['\\'] = '\\' };
+
+	if (byte < sizeof(escapes) && escapes[byte] != '\0') {
+		*at++ = '\\';
+		*at++ = escapes[byte];
+	} else if (byte < 0x20) {
+		at = put_unit(at, byte);
+	} else {
+		*at++ = (char)byte;
+	}
+	return at;
+}
+
+/* The character of several bytes that begins there. return   what is behind it */
+static const unsigned char *
+read_character(const unsigned char *from, uint32_t *out)
+{
+	unsigned int more = *from >= 0xf0 ? 3 : *from >= 0xe0 ? 2 : 1;
+	uint32_t character = *from++ & (0x3fu >> more);
+
+	for (; more > 0; more--)
+		character = character << 6 | (*from++ & 0x3fu);
+	*out = character;
+	return from;
+}
+
+int
+rpc_text_add_string(struct rpc_text *text, const void *data, size_t n)
+{
+	const unsigned char *from = data, *end = from + n;
+	char *at = rpc_text_reserve(text, rpc_text_escaped_len(data, n) + 2);
+	uint32_t character;
+
+	if (!at)
+		return -ENOMEM;
+	*at++ = '"';
+	while (from < end) {
+		if (*from < 0x80) {
+			at = put_ascii(at, *from++);
+			continue;
+		}
+		from = read_character(from, &character);
+		if (character >= 0x10000) {
+			character -= 0x10000;
+			at = put_unit(at, 0xd800 | character >> 10);
+			character = 0xdc00 | (character & 0x3ff);
+		}
+		at = put_unit(at, character);
+	}
+	*at++ = '"';
+	rpc_text_take(text, at);
+	return 0;
 }

@@ -37,7 +37,16 @@ void rpc_text_free(struct rpc_text *text);
 RPMAD_MUST_USE int rpc_text_add_json(struct rpc_text *text, const struct json_t *value,
     size_t limit);
 
-/* Bytes that a text of n bytes of UTF-8 becomes as the inside of a JSON string. */
+/*
+ * Add a JSON string: what rpc_text_add_json() makes of the same, byte for byte.
+ *
+ * data     n bytes of UTF-8, well-formed, see text_is_utf8()
+ * return   0; -ENOMEM: nothing was added
+ */
+RPMAD_MUST_USE int rpc_text_add_string(struct rpc_text *text, const void *data,
+    size_t n);
+
+/* The most bytes that a text of n bytes of UTF-8 becomes as the inside of a JSON string. */
 size_t rpc_text_escaped_len(const void *data, size_t n);
 
 #endif

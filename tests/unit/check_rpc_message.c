@@ -178,6 +178,63 @@ START_TEST(too_long_as_text)
 }
 END_TEST
 
+/* RFC 3629, section 3. */
+static size_t
+put_utf8(char *at, uint32_t character)
+{
+	if (character < 0x80) {
+		at[0] = (char)character;
+		return 1;
+	}
+	if (character < 0x800) {
+		at[0] = (char)(0xc0 | character >> 6);
+		at[1] = (char)(0x80 | (character & 0x3f));
+		return 2;
+	}
+	if (character < 0x10000) {
+		at[0] = (char)(0xe0 | character >> 12);
+		at[1] = (char)(0x80 | (character >> 6 & 0x3f));
+		at[2] = (char)(0x80 | (character & 0x3f));
+		return 3;
+	}
+	at[0] = (char)(0xf0 | character >> 18);
+	at[1] = (char)(0x80 | (character >> 12 & 0x3f));
+	at[2] = (char)(0x80 | (character >> 6 & 0x3f));
+	at[3] = (char)(0x80 | (character & 0x3f));
+	return 4;
+}
+
+/* Every character there is, 256 at a time: what jansson writes, byte for byte. */
+START_TEST(test_all_characters)
+{
+	struct rpc_text ours = { 0 }, theirs = { 0 };
+	char utf8[256 * 4];
+	uint32_t first, i;
+	json_t *json;
+	size_t len;
+
+	for (first = 0; first < 0x110000; first += 256) {
+		if (first >= 0xd800 && first < 0xe000)
+			continue;
+		for (i = first == 0, len = 0; i < 256; i++)
+			len += put_utf8(utf8 + len, first + i);
+		ours.len = theirs.len = 0;
+		json = json_stringn(utf8, len);
+		ck_assert_ptr_nonnull(json);
+		ck_assert_int_eq(rpc_text_add_json(&theirs, json, SIZE_MAX / 2), 0);
+		ck_assert_int_eq(rpc_text_add_string(&ours, utf8, len), 0);
+		ck_assert_uint_eq(ours.len, theirs.len);
+		ck_assert_int_eq(memcmp(ours.bytes, theirs.bytes, ours.len), 0);
+		json_decref(json);
+	}
+	ours.len = 0;
+	ck_assert_int_eq(rpc_text_add_string(&ours, "", 0), 0);
+	ck_assert_uint_eq(ours.len, 2);
+	rpc_text_free(&ours);
+	rpc_text_free(&theirs);
+}
+END_TEST
+
 int
 main(void)
 {
@@ -186,6 +243,7 @@ main(void)
 
 	tcase_add_checked_fixture(tcase, setup, teardown);
 	tcase_add_loop_test(tcase, same_as_jansson, DATA_BASE64, DATA_NONE + 1);
+	tcase_add_test(tcase, test_all_characters);
 	tcase_add_test(tcase, too_long_as_text);
 	suite_add_tcase(suite, tcase);
 	return harness_run(suite);
