@@ -17,6 +17,8 @@ struct args;
 struct client;
 struct json_t;
 
+#define CTL_FOLLOW_WAIT_MS 30000u /* of each request while a command follows */
+
 struct ctl {
 	struct settings settings;
 	struct client *client; /* NULL until it is needed */

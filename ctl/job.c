@@ -21,9 +21,8 @@
 #include <jansson.h>
 
 #include "ctl/buf.h"
-#include "ctl/field.h"
+#include "ctl/completion.h"
 #include "ctl/must.h"
-#include "lib/core/base64.h"
 
 #define SOCKET_VARIABLE "RPMAD_SOCKET"
 
@@ -144,22 +143,15 @@ input_new(const uint8_t *bytes, size_t len, struct err *err)
 static int
 input_of(const json_t *completion, struct err *err)
 {
-	const json_t *data = json_object_get(completion, "data");
-	size_t text_len = json_string_length(data), len = 0;
-	uint8_t *bytes = must(malloc(base64_decoded_max(text_len) + 1));
-	int fd;
+	uint8_t *bytes;
+	size_t len;
+	int rc = completion_bytes(completion, &bytes, &len, err);
 
-	if (!json_is_string(data) ||
-	    base64_decode(json_string_value(data), text_len, bytes, &len) != 0) {
-		(void)err_set(err, ERR_INTERNAL_ERROR, EPROTO,
-		    "the daemon gave message %lld in no form that is known here",
-		    field_number(completion, "seq"));
-		fd = -EPROTO;
-	} else {
-		fd = input_new(bytes, len, err);
-	}
+	if (rc != 0)
+		return rc;
+	rc = input_new(bytes, len, err);
 	free(bytes);
-	return fd;
+	return rc;
 }
 
 /* ---- the process ---- */

@@ -7,6 +7,7 @@ noinst_LIBRARIES += %D%/libctl.a
 	%D%/columns.c %D%/columns.h \
 	%D%/command.c %D%/command.h \
 	%D%/complete.c %D%/complete.h \
+	%D%/completion.c %D%/completion.h \
 	%D%/ctl.c %D%/ctl.h \
 	%D%/dead_letter.c %D%/dead_letter.h \
 	%D%/dial.c %D%/dial.h \

@@ -16,9 +16,20 @@ struct walk {
 	void *arg;
 };
 
-static void each(const struct walk *walk, const char *prefix, json_t *object);
+static void each(const struct walk *walk, const char *prefix, json_t *object,
+    bool is_named);
 
-/* Add what an element is named by: its strings, but for those that tell its state. */
+/* Whether an element goes by this member: by its strings, but for those that tell its
+ * state, by its port, or its bound. */
+static bool
+is_name(const char *key, const json_t *member)
+{
+	if (json_is_string(member))
+		return strcmp(key, "state") != 0 && strcmp(key, "rate") != 0;
+	return strcmp(key, "port") == 0 || strcmp(key, "le") == 0;
+}
+
+/* Add what an element is named by. */
 static void
 add_name(struct buf *name, json_t *item)
 {
@@ -26,8 +37,7 @@ add_name(struct buf *name, json_t *item)
 	const char *key;
 
 	json_object_foreach(item, key, member)
-		if (json_is_string(member) && strcmp(key, "state") != 0 &&
-		    strcmp(key, "rate") != 0)
+		if (json_is_string(member) && is_name(key, member))
 			buf_printf(name, ".%s", json_string_value(member));
 	if (field_is_set(item, "port"))
 		buf_printf(name, ".%lld", field_number(item, "port"));
@@ -37,7 +47,7 @@ add_name(struct buf *name, json_t *item)
 
 /*
  * [{"reason": "peer", "count": 3}] by those names, buckets of a histogram by their bounds;
- * all members of other objects by their names and number.
+ * of other objects all members that are not in their names, by those.
  */
 static void
 each_element(const struct walk *walk, const char *prefix, json_t *list)
@@ -54,23 +64,26 @@ each_element(const struct walk *walk, const char *prefix, json_t *list)
 		if (count)
 			walk->fn(walk->arg, buf_text(&name), count);
 		else
-			each(walk, buf_text(&name), item);
+			each(walk, buf_text(&name), item, true);
 	}
 	buf_free(&name);
 }
 
+/* is_named   some of its members are the prefix, and are not told again */
 static void
-each(const struct walk *walk, const char *prefix, json_t *object)
+each(const struct walk *walk, const char *prefix, json_t *object, bool is_named)
 {
 	struct buf name = { 0 };
 	json_t *value;
 	const char *key;
 
 	json_object_foreach(object, key, value) {
+		if (is_named && is_name(key, value))
+			continue;
 		buf_clear(&name);
 		buf_printf(&name, "%s%s%s", prefix, *prefix != '\0' ? "." : "", key);
 		if (json_is_object(value))
-			each(walk, buf_text(&name), value);
+			each(walk, buf_text(&name), value, false);
 		else if (json_is_array(value))
 			each_element(walk, buf_text(&name), value);
 		else
@@ -84,7 +97,7 @@ numbers_each(struct json_t *object, numbers_fn fn, void *arg)
 {
 	struct walk walk = { .fn = fn, .arg = arg };
 
-	each(&walk, "", object);
+	each(&walk, "", object, false);
 }
 
 bool

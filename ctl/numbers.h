@@ -10,7 +10,7 @@ struct json_t;
 typedef void (*numbers_fn)(void *arg, const char *name, const struct json_t *value);
 
 /*
- * Tell every member that is no object. One of a list of named counts, [{"reason":
+ * Tell every member that is no object, but for those that are in a name. One of a list of named counts, [{"reason":
  * "peer", "count": 3}], goes by its name behind the list's: "closes.peer"; a bucket of a
  * histogram by its bound: "loop.turn_ns.buckets.le_1024".
  */

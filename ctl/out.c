@@ -113,3 +113,11 @@ out_flush(struct out *out, struct err *err)
 	    err_errno_text((int)-n, text, sizeof(text)));
 	return -EIO;
 }
+
+int
+out_reader_gone(struct err *err)
+{
+	(void)err_set(err, ERR_INTERNAL_ERROR, EPIPE,
+	    "nobody reads standard output any more");
+	return -EPIPE;
+}

@@ -41,4 +41,7 @@ void out_json(struct out *out, const struct json_t *value);
  */
 RPMAD_MUST_USE int out_flush(struct out *out, struct err *err);
 
+/* The error of a reader that went away while nothing was to be written. return   -EPIPE */
+int out_reader_gone(struct err *err);
+
 #endif

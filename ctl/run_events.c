@@ -18,8 +18,6 @@
 #include "ctl/run.h"
 #include "ctl/view.h"
 
-#define FOLLOW_WAIT_MS 30000u /* of each request while following */
-
 struct events_options {
 	bool is_follow;
 };
@@ -83,7 +81,7 @@ follow(struct ctl *ctl, json_t *params)
 		client_watch(ctl->client, ctl->interrupt_fd, ctl->out.fd);
 	while (rc == 0) {
 		must_0(json_object_set_new(params, "wait_ms",
-		    json_integer(FOLLOW_WAIT_MS)));
+		    json_integer(CTL_FOLLOW_WAIT_MS)));
 		if (ctl->client)
 			client_renew(ctl->client);
 		rc = ctl_call(ctl, METHOD_EVENT_GET, must(json_deep_copy(params)),
@@ -104,8 +102,7 @@ follow(struct ctl *ctl, json_t *params)
 	}
 	columns_free(columns);
 	if (rc == -EPIPE)
-		(void)err_set(&ctl->err, ERR_INTERNAL_ERROR, EPIPE,
-		    "nobody reads standard output any more");
+		(void)out_reader_gone(&ctl->err);
 	return rc == -EINTR ? EXIT_STATUS_OK : ctl_status(ctl, rc);
 }
 

@@ -29,9 +29,8 @@
 #include "ctl/tokens.h"
 #include "lib/core/usock.h"
 
-#define FOLLOW_WAIT_MS 30000u /* of each request while following */
-#define KILL_AFTER_MS  2000u  /* from SIGTERM to SIGKILL */
-#define DELAY_MAX_MS   60000u /* between two attempts */
+#define KILL_AFTER_MS 2000u  /* from SIGTERM to SIGKILL */
+#define DELAY_MAX_MS  60000u /* between two attempts */
 
 struct exec {
 	struct ctl *ctl;
@@ -89,9 +88,7 @@ is_reader_gone(struct exec *exec)
 
 	if (poll(&output, 1, 0) <= 0)
 		return false;
-	(void)err_set(&err, ERR_INTERNAL_ERROR, EPIPE,
-	    "nobody reads standard output any more");
-	fail(exec, -EPIPE, &err);
+	fail(exec, out_reader_gone(&err), &err);
 	return true;
 }
 
@@ -296,7 +293,7 @@ prepare(struct exec *exec)
 	must_0(json_object_set_new(exec->params, "max",
 	    json_integer((json_int_t)wanted)));
 	if (exec->options->is_follow)
-		wait_ms = FOLLOW_WAIT_MS;
+		wait_ms = CTL_FOLLOW_WAIT_MS;
 	else if (exec->taken > 0)
 		wait_ms = 0;
 	else

@@ -9,13 +9,13 @@
 #include <arpa/inet.h>
 #include <errno.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include <jansson.h>
 
 #include "ctl/args.h"
 #include "ctl/client.h"
 #include "ctl/columns.h"
+#include "ctl/completion.h"
 #include "ctl/ctl.h"
 #include "ctl/field.h"
 #include "ctl/interrupt.h"
@@ -24,10 +24,8 @@
 #include "ctl/run_exec.h"
 #include "ctl/tokens.h"
 #include "ctl/view.h"
-#include "lib/core/base64.h"
 
-#define FOLLOW_WAIT_MS  30000u /* of each request while following */
-#define FOLLOW_MAX      256u   /* messages asked for at once while following */
+#define FOLLOW_MAX      256u /* messages asked for at once while following */
 #define JOBS_MAX        256u
 #define JOB_TIME_MAX_MS 86400000u
 
@@ -190,20 +188,13 @@ prepare(struct poll *poll, const struct args *args)
 static int
 add_raw(struct poll *poll, const json_t *completion)
 {
-	const json_t *data = json_object_get(completion, "data");
-	size_t text_len = json_string_length(data), len = 0;
-	uint8_t *bytes = must(malloc(base64_decoded_max(text_len) + 1));
 	uint32_t prefix;
+	uint8_t *bytes;
+	size_t len;
+	int rc = completion_bytes(completion, &bytes, &len, &poll->ctl->err);
 
-	if (!json_is_string(data) ||
-	    strcmp(field_text(completion, "encoding"), "base64") != 0 ||
-	    base64_decode(json_string_value(data), text_len, bytes, &len) != 0) {
-		free(bytes);
-		(void)err_set(&poll->ctl->err, ERR_INTERNAL_ERROR, EPROTO,
-		    "the daemon gave message %lld in no form that is known here",
-		    field_number(completion, "seq"));
-		return -EPROTO;
-	}
+	if (rc != 0)
+		return rc;
 	prefix = htonl((uint32_t)len);
 	if (poll->options.is_length_prefix)
 		buf_add(&poll->ctl->out.buf, &prefix, sizeof(prefix));
@@ -376,15 +367,6 @@ follow_once(struct poll *poll)
 	return rc;
 }
 
-/* The reader of our output went away while nothing was to be written. */
-static int
-reader_gone(struct ctl *ctl)
-{
-	(void)err_set(&ctl->err, ERR_INTERNAL_ERROR, EPIPE,
-	    "nobody reads standard output any more");
-	return -EPIPE;
-}
-
 static int
 poll_follow(struct poll *poll)
 {
@@ -392,7 +374,7 @@ poll_follow(struct poll *poll)
 	struct err why;
 	int rc = ctl_watch(ctl);
 
-	set_number(poll->params, "wait_ms", FOLLOW_WAIT_MS);
+	set_number(poll->params, "wait_ms", CTL_FOLLOW_WAIT_MS);
 	if (rc == 0)
 		rc = ctl_connect(ctl);
 	if (rc == 0 && ctl->client)
@@ -400,7 +382,7 @@ poll_follow(struct poll *poll)
 	while (rc == 0 && poll->left > 0)
 		rc = follow_once(poll);
 	if (rc == -EPIPE)
-		rc = reader_gone(ctl);
+		rc = out_reader_gone(&ctl->err);
 	/* What was written is acknowledged, whatever ended the loop. */
 	if (json_array_size(poll->written) > 0) {
 		why = ctl->err;

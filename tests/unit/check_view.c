@@ -74,7 +74,8 @@ static const struct fixture fixtures[] = {
 	  "{'name':'recv.post','role':'post','help':'post free slots'}]}" },
 	{ "stats", view_numbers,
 	  "{" SLOTS ",'srq':{'posted_total':18446744073},'recv':{'errors':[{'status':'LOC_LEN_ERR','count':2},{'status':'WR_FLUSH_ERR','count':7}]},"
-	  "'cm':{'conns':1,'rejected':[],'closes':[{'reason':'peer','count':1}]},'memory':{'memlock_limit_bytes':null}}" },
+	  "'cm':{'conns':1,'rejected':[],'closes':[{'reason':'peer','count':1}]},'memory':{'memlock_limit_bytes':null},"
+	  "'ports':[{'device':'rxe0','port':1,'state':'ACTIVE','rate':null,'hw_counters':{'x':9}}]}" },
 	{ "srq_active", view_srq,
 	  "{'device':'rxe0','state':'active','asked':512,'effective':511,'posted':500,'free':12,'total':516,'target':256,'low_watermark':64,"
 	  "'refill':'auto','min_rnr_timer_us':640,'min_rnr_timer_code':12,'cq_asked':516,'huge_pages':true,'pool_bytes':4194304,'page_size':2097152,'empty':true,'posted_total':1000,'refills_total':20,"
