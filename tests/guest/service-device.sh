@@ -93,7 +93,7 @@ check "and waits" waits_for_device
 for module in modules.d/modules/*.ko; do insmod "$module" 2>/dev/null; done
 udevadm settle -t 10
 rdma link add "$RDMA_DEV" type "$type" netdev "$netdev"
-known() { [ "$(state)" = running ] || reason | grep -q '^device_forbidden: /dev/infiniband/.*restart the service'; }
+known() { [ "$(state)" = running ] || reason | grep -q 'device_forbidden: /dev/infiniband/.*restart the service'; }
 check "modules and device come later: it works, or says what forbids it" wait_until 10 known
 diag "$(state): $(reason)"
 systemctl restart rpmad.service
