@@ -32,6 +32,12 @@ const struct command commands[] = {
 	  .example = "rpmactl metrics >rpmad.prom",
 	  .note = "With --http one request is read from standard input and answered, which is what a\n"
 		  "socket of systemd with Accept=yes needs." },
+	{ .name = "top", .usage = "[-d S] [--sort rate|messages|held|age|id] [--once]", .method = METHOD_STATS_GET, .own = &run_top_options, .run = run_top,
+	  .help = "watch rates, slots, latencies and connections on a full screen",
+	  .example = "rpmactl top -d 2 --sort held",
+	  .note = "Keys: q quits; s and the arrows to the right and left change the order, r m h a i\n"
+		  "choose it; + and - change the interval; the arrows up and down scroll. While the\n"
+		  "daemon is away the last picture stays, and it is asked again." },
 	{ .name = "wait", .usage = "EXPR", .method = METHOD_STATS_GET, WORDS(1, 1), .run = run_wait,
 	  .help = "wait until a number of stats is as it should be",
 	  .example = "rpmactl wait 'slots.ready>=10' -t 30",

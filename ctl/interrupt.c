@@ -26,20 +26,36 @@ open_signals(const sigset_t *set, struct err *err)
 	return fd;
 }
 
-int
-interrupt_open(struct err *err)
+/* The same for those of a list that are not ignored. */
+static int
+open_unless_ignored(const int *signals, size_t count, struct err *err)
 {
-	static const int signals[] = { SIGINT, SIGTERM };
 	struct sigaction action;
 	sigset_t set;
 	size_t i;
 
 	(void)sigemptyset(&set);
-	for (i = 0; i < ARRAY_LEN(signals); i++)
+	for (i = 0; i < count; i++)
 		if (sigaction(signals[i], NULL, &action) == 0 &&
 		    action.sa_handler != SIG_IGN)
 			(void)sigaddset(&set, signals[i]);
 	return open_signals(&set, err);
+}
+
+int
+interrupt_open(struct err *err)
+{
+	static const int signals[] = { SIGINT, SIGTERM };
+
+	return open_unless_ignored(signals, ARRAY_LEN(signals), err);
+}
+
+int
+interrupt_open_terminal(struct err *err)
+{
+	static const int signals[] = { SIGHUP, SIGQUIT, SIGTSTP, SIGCONT, SIGWINCH };
+
+	return open_unless_ignored(signals, ARRAY_LEN(signals), err);
 }
 
 int
@@ -53,12 +69,18 @@ interrupt_open_children(struct err *err)
 	return open_signals(&set, err);
 }
 
-bool
-interrupt_take(int fd)
+int
+interrupt_take_signal(int fd)
 {
 	struct signalfd_siginfo info;
 
-	return fd >= 0 && read(fd, &info, sizeof(info)) > 0;
+	return fd >= 0 && read(fd, &info, sizeof(info)) > 0 ? (int)info.ssi_signo : 0;
+}
+
+bool
+interrupt_take(int fd)
+{
+	return interrupt_take_signal(fd) != 0;
 }
 
 bool

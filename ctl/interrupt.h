@@ -14,6 +14,12 @@
  */
 int interrupt_open(struct err *err);
 
+/* The same for what else a terminal sends: SIGHUP, SIGQUIT, SIGTSTP, SIGCONT, SIGWINCH. */
+int interrupt_open_terminal(struct err *err);
+
+/* Take one that has arrived. return   its number; 0: there was none */
+int interrupt_take_signal(int fd);
+
 /* Take one that has arrived, so that the next can be seen. false: there was none. */
 bool interrupt_take(int fd);
 

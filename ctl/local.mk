@@ -3,6 +3,7 @@ noinst_LIBRARIES += %D%/libctl.a
 %C%_libctl_a_SOURCES = \
 	%D%/args.c %D%/args.h \
 	%D%/buf.c %D%/buf.h \
+	%D%/canvas.c %D%/canvas.h \
 	%D%/client.c %D%/client.h \
 	%D%/columns.c %D%/columns.h \
 	%D%/command.c %D%/command.h \
@@ -18,6 +19,7 @@ noinst_LIBRARIES += %D%/libctl.a
 	%D%/help.c %D%/help.h \
 	%D%/interrupt.c %D%/interrupt.h \
 	%D%/job.c %D%/job.h \
+	%D%/keys.c %D%/keys.h \
 	%D%/must.c %D%/must.h \
 	%D%/numbers.c %D%/numbers.h \
 	%D%/option.c %D%/option.h \
@@ -26,12 +28,14 @@ noinst_LIBRARIES += %D%/libctl.a
 	%D%/resolve.c %D%/resolve.h \
 	%D%/run.h %D%/run_addr.c %D%/run_batch.c %D%/run_doctor.c %D%/run_events.c %D%/run_exec.c \
 	%D%/run_exec.h %D%/run_metrics.c %D%/run_other.c %D%/run_poll.c %D%/run_send.c \
-	%D%/run_wait.c \
+	%D%/run_top.c %D%/run_wait.c \
 	%D%/settings.c %D%/settings.h \
 	%D%/source.c %D%/source.h \
 	%D%/split.c %D%/split.h \
 	%D%/suggest.c %D%/suggest.h \
+	%D%/terminal.c %D%/terminal.h \
 	%D%/tokens.c %D%/tokens.h \
+	%D%/top.c %D%/top.h %D%/top_draw.c %D%/top_sample.c \
 	%D%/view.h %D%/view_conn.c %D%/view_daemon.c %D%/view_device.c %D%/view_event.c \
 	%D%/view_recv.c
 %C%_libctl_a_CFLAGS = $(AM_CFLAGS) $(JANSSON_CFLAGS)

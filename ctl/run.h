@@ -24,6 +24,10 @@ int run_events(struct ctl *ctl, const struct args *args);
 extern const struct param_table run_metrics_options;
 int run_metrics(struct ctl *ctl, const struct args *args);
 
+/* run_top.c */
+extern const struct param_table run_top_options;
+int run_top(struct ctl *ctl, const struct args *args);
+
 /* run_batch.c */
 int run_batch(struct ctl *ctl, const struct args *args);
 

@@ -2,5 +2,5 @@
 # rpmactl against the daemon over doubles of the device.
 dist_check_SCRIPTS += %D%/batch.sh %D%/codes.sh %D%/complete.sh %D%/exec.sh %D%/exits.sh \
   %D%/follow.sh %D%/large.sh %D%/lease.sh %D%/listen.sh %D%/manual.sh %D%/metrics.sh \
-  %D%/receive.sh %D%/reload.sh %D%/send.sh %D%/shapes.sh %D%/terminal.sh %D%/wait.sh
+  %D%/receive.sh %D%/reload.sh %D%/send.sh %D%/shapes.sh %D%/terminal.sh %D%/top.sh %D%/wait.sh
 EXTRA_DIST += %D%/lib.sh %D%/golden

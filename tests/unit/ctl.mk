@@ -5,7 +5,8 @@ ctl_check_sources = %D%/ctl_harness.c %D%/ctl_harness.h %D%/harness.h
 ctl_check_cflags = $(AM_CFLAGS) $(CHECK_CFLAGS) $(JANSSON_CFLAGS)
 ctl_check_libs = ctl/libctl.a lib/core/libcore.a $(JANSSON_LIBS) $(CHECK_LIBS)
 check_PROGRAMS += %D%/check_client %D%/check_command %D%/check_doctor %D%/check_poll %D%/check_resolve \
-  %D%/check_run %D%/check_split %D%/check_view
+  %D%/check_run %D%/check_split %D%/check_top %D%/check_top_draw \
+  %D%/check_view
 %C%_check_client_SOURCES = %D%/check_client.c $(ctl_check_sources)
 %C%_check_client_CFLAGS = $(ctl_check_cflags)
 %C%_check_client_LDADD = $(ctl_check_libs)
@@ -27,6 +28,12 @@ check_PROGRAMS += %D%/check_client %D%/check_command %D%/check_doctor %D%/check_
 %C%_check_split_SOURCES = %D%/check_split.c %D%/harness.h
 %C%_check_split_CFLAGS = $(ctl_check_cflags)
 %C%_check_split_LDADD = $(ctl_check_libs)
+%C%_check_top_SOURCES = %D%/check_top.c %D%/top_rig.c %D%/top_rig.h %D%/harness.h
+%C%_check_top_CFLAGS = $(ctl_check_cflags)
+%C%_check_top_LDADD = $(ctl_check_libs)
+%C%_check_top_draw_SOURCES = %D%/check_top_draw.c %D%/top_rig.c %D%/top_rig.h %D%/harness.h
+%C%_check_top_draw_CFLAGS = $(ctl_check_cflags)
+%C%_check_top_draw_LDADD = $(ctl_check_libs)
 %C%_check_view_SOURCES = %D%/check_view.c $(ctl_check_sources)
 %C%_check_view_CFLAGS = $(ctl_check_cflags)
 %C%_check_view_LDADD = $(ctl_check_libs)
