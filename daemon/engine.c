@@ -16,7 +16,7 @@
 #define SECOND_NS       1000000000u
 #define STOP_NS         4000000000u /* an orderly stop ends after this in any case */
 #define RETRY_FIRST_NS  250000000u
-#define RETRY_MAX_NS    SECOND_NS
+#define RETRY_MAX_NS    (SECOND_NS / 2)
 #define FLAP_NS         (60ull * SECOND_NS) /* a device lost so soon after its opening */
 #define FLAP_RETRY_NS   (16ull * SECOND_NS) /* is tried again ever more seldom */
 #define TICK_DRAIN_MS   10u

@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: BSD-3-Clause
-EXTRA_DIST += %D%/rpmad.json %D%/rpmad.service.in %D%/rpmad.socket.in %D%/rpmad.sysusers %D%/rpmad.tmpfiles.in
+EXTRA_DIST += %D%/rpmad.json %D%/rpmad-metrics.socket.in %D%/rpmad-metrics@.service.in %D%/rpmad.service.in %D%/rpmad.socket.in %D%/rpmad.sysusers %D%/rpmad.tmpfiles.in
 
 if HAVE_SYSTEMD_UNITS
 sysusersdir = $(prefix)/lib/sysusers.d
 tmpfilesdir = $(prefix)/lib/tmpfiles.d
-systemd_units = %D%/rpmad.service %D%/rpmad.socket %D%/rpmad@.service %D%/rpmad@.socket
+systemd_units = %D%/rpmad.service %D%/rpmad.socket %D%/rpmad@.service %D%/rpmad@.socket \
+  %D%/rpmad-metrics.socket %D%/rpmad-metrics@.service
 nodist_systemdsystemunit_DATA = $(systemd_units)
 nodist_sysusers_DATA = %D%/sysusers.d/rpmad.conf
 nodist_tmpfiles_DATA = %D%/tmpfiles.d/rpmad.conf
@@ -22,6 +23,10 @@ unit_named = -e 's|@config[@]|%i|g' -e 's|@option[@]|-i %i |g' -e 's|@of_instanc
 	$(AM_V_GEN)$(MKDIR_P) $(@D) && $(subst) $(unit_named) $(srcdir)/%D%/rpmad.service.in >$@.tmp && mv $@.tmp $@
 %D%/rpmad@.socket: %D%/rpmad.socket.in Makefile
 	$(AM_V_GEN)$(MKDIR_P) $(@D) && $(subst) $(unit_named) $(srcdir)/%D%/rpmad.socket.in >$@.tmp && mv $@.tmp $@
+%D%/rpmad-metrics.socket: %D%/rpmad-metrics.socket.in Makefile
+	$(AM_V_GEN)$(MKDIR_P) $(@D) && $(subst) $(srcdir)/%D%/rpmad-metrics.socket.in >$@.tmp && mv $@.tmp $@
+%D%/rpmad-metrics@.service: %D%/rpmad-metrics@.service.in Makefile
+	$(AM_V_GEN)$(MKDIR_P) $(@D) && $(subst) $(srcdir)/%D%/rpmad-metrics@.service.in >$@.tmp && mv $@.tmp $@
 %D%/sysusers.d/rpmad.conf: %D%/rpmad.sysusers Makefile
 	$(AM_V_GEN)$(MKDIR_P) $(@D) && cp $(srcdir)/%D%/rpmad.sysusers $@
 %D%/tmpfiles.d/rpmad.conf: %D%/rpmad.tmpfiles.in Makefile

@@ -63,6 +63,7 @@ result "make install DESTDIR= puts all into one folder"
 
 : >"$tmp/found"
 for file in BIN/rpmactl SBIN/rpmad ETC/rpmad/rpmad.json UNIT/rpmad.service UNIT/rpmad.socket UNIT/rpmad@.service UNIT/rpmad@.socket \
+	UNIT/rpmad-metrics.socket UNIT/rpmad-metrics@.service \
 	PLIB/sysusers.d/rpmad.conf PLIB/tmpfiles.d/rpmad.conf LIB/librpma.so.0 INCLUDE/librpma.h LIB/pkgconfig/librpma.pc \
 	MAN/man8/rpmad.8 MAN/man1/rpmactl.1; do
 	grep -qxF "$file" "$tmp/installed" || echo "$file is missing" >>"$tmp/found"
@@ -134,19 +135,20 @@ result "the packages have the version of the source"
 
 if command -v systemd-analyze >/dev/null; then
 	mkdir "$tmp/units"
-	for file in rpmad.service rpmad.socket rpmad@.service rpmad@.socket; do
+	for file in rpmad.service rpmad.socket rpmad@.service rpmad@.socket rpmad-metrics.socket rpmad-metrics@.service; do
 		# The programs need not be installed here to be looked at.
-		sed -e "s|^\\(Exec[A-Za-z]*=\\)$sbindir/rpmad|\\1/bin/true|" -e "s|^\\(Exec[A-Za-z]*=\\)$bindir/rpmactl|\\1/bin/true|" \
+		sed -e "s|^\\(Exec[A-Za-z]*=-*\\)$sbindir/rpmad|\\1/bin/true|" -e "s|^\\(Exec[A-Za-z]*=-*\\)$bindir/rpmactl|\\1/bin/true|" \
 			"$tmp/root$unit/$file" >"$tmp/units/$file"
 	done
 	cp "$tmp/units/rpmad@.service" "$tmp/units/rpmad@hall.service"
 	cp "$tmp/units/rpmad@.socket" "$tmp/units/rpmad@hall.socket"
+	cp "$tmp/units/rpmad-metrics@.service" "$tmp/units/rpmad-metrics@scrape.service"
 	(cd "$tmp/units" && SYSTEMD_UNIT_PATH=$tmp/units: systemd-analyze verify --man=no ./rpmad.service ./rpmad.socket ./rpmad@hall.service \
-		./rpmad@hall.socket) >"$tmp/found" 2>&1
+		./rpmad@hall.socket ./rpmad-metrics.socket ./rpmad-metrics@scrape.service) >"$tmp/found" 2>&1
 	# What it says of other units on this machine is theirs.
 	sed -i -e '/rpmad/!d' "$tmp/found"
 	result "systemd-analyze verify has nothing to say"
-	for file in rpmad.service rpmad@hall.service; do
+	for file in rpmad.service rpmad@hall.service rpmad-metrics@scrape.service; do
 		(cd "$tmp/units" && systemd-analyze security --offline=yes --no-pager "./$file" 2>&1) |
 			sed -n 's/.*Overall exposure level for [^:]*: \([0-9.]*\) .*/\1/p' |
 			awk -v file="$file" '{ seen = 1; if ($1 > 1.3) print file ": " $1 } END { if (!seen) print file ": no score" }'
@@ -159,15 +161,16 @@ fi
 
 # A line of the unit is plain, or has a comment above it, alone or with the lines that belong to it by name.
 awk 'BEGIN {
-		split("Type NotifyAccess ExecStart Description Documentation Restart RestartSec User Group UMask ListenStream", list)
+		split("Type WantedBy NotifyAccess ExecStart Description Documentation Restart RestartSec User Group UMask ListenStream", list)
 		for (i in list)
 			plain[list[i]] = 1
-		split("Wants:After CapabilityBoundingSet:AmbientCapabilities:NoNewPrivileges:RestrictSUIDSGID DevicePolicy:DeviceAllow " \
+		split("Wants:After CapabilityBoundingSet:AmbientCapabilities:NoNewPrivileges:RestrictSUIDSGID DevicePolicy:DeviceAllow:PrivateDevices " \
 			"ProtectSystem:ReadWritePaths:ProtectHome:PrivateTmp:PrivateMounts:RemoveIPC " \
 			"ProtectClock:ProtectControlGroups:ProtectHostname:ProtectKernelLogs:ProtectKernelModules:ProtectKernelTunables " \
 			"RestrictAddressFamilies:RestrictNamespaces:RestrictRealtime:LockPersonality:MemoryDenyWriteExecute " \
 			"SystemCallArchitectures:SystemCallFilter:SystemCallErrorNumber SocketUser:SocketGroup:SocketMode:RemoveOnStop " \
-			"TimeoutStartSec:TimeoutStartFailureMode:WatchdogSec", list)
+			"TimeoutStartSec:TimeoutStartFailureMode:WatchdogSec Accept:MaxConnections StandardInput:StandardError " \
+			"DynamicUser:User:SupplementaryGroups LimitMEMLOCK:LimitNOFILE:TasksMax:MemoryMax PrivateNetwork:IPAddressDeny:IPAddressAllow ProtectProc:ProcSubset", list)
 		for (i in list) {
 			n = split(list[i], keys, ":")
 			for (k = 1; k <= n; k++)
@@ -183,7 +186,7 @@ awk 'BEGIN {
 			print FILENAME ": " $0
 		of = explained ? family[key] : family[key] == of ? of : ""
 		explained = 0
-	}' systemd/rpmad.service.in systemd/rpmad.socket.in >"$tmp/found"
+	}' systemd/rpmad.service.in systemd/rpmad.socket.in systemd/rpmad-metrics.socket.in "systemd/rpmad-metrics@.service.in" >"$tmp/found"
 result "each line of the units that is not plain is explained"
 
 echo "1..$number"

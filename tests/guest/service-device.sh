@@ -75,6 +75,27 @@ check "and with a good one again" systemctl reload rpmad.service
 kill "$holder" 2>/dev/null
 "$RPMACTL" poll -n 100 --json >/dev/null
 
+# --- metrics ---
+
+# scrape: what Prometheus would be given
+scrape() {
+  exec 3<>/dev/tcp/127.0.0.1/7472 && printf 'GET /metrics HTTP/1.1\r\nHost: localhost\r\n\r\n' >&3 && tr -d '\r' <&3
+  exec 3>&-
+}
+check "the socket for Prometheus is started" systemctl start rpmad-metrics.socket
+scrape >scrape.out
+check_is "a scrape is answered" "HTTP/1.1 200 OK" "$(head -n 1 scrape.out)"
+check_is "with the numbers of the daemon" "rpmad_recv_messages_total $(stat_of .recv.messages_total)" "$(grep '^rpmad_recv_messages_total ' scrape.out)"
+exec 4<>/dev/tcp/127.0.0.1/7472
+scraper() { pgrep -f 'rpmactl metrics --http'; }
+check "a scrape that does not ask is a process of its own" wait_until 10 scraper
+check_is "with a user of its own, in the group of the daemon alone, and without capabilities" "$(getent group rpmad | cut -d: -f3) 0 1" \
+  "$(awk '/^Uid:/ { own = $2 != 0 && $2 != '"$(id -u rpmad)"' } /^Groups:/ { groups = "" ; for (i = 2; i <= NF; i++) if ($i != gid) groups = groups (groups == "" ? "" : ",") $i }
+    /^Gid:/ { gid = $2 } /^CapBnd:/ { sub(/^0+/, "", $2); caps = $2 == "" ? 0 : $2 } END { print groups, caps, own }' "/proc/$(scraper)/status")"
+exec 4>&-
+check_is "no scrape has failed" "" "$(journalctl -q -o cat -p warning -u 'rpmad-metrics@*')"
+systemctl stop rpmad-metrics.socket
+
 # --- no modules either ---
 
 systemctl stop rpmad.service rpmad.socket
