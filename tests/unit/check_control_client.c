@@ -152,12 +152,12 @@ START_TEST(test_slow_reader)
 
 	rig.seen.answers = true;
 	rig.seen.answer_size = 1000000;
-	rig.config.stall_ms = 100;
+	rig.config.stall_ms = 2000;
 	rig_start();
 	fd = rig_connect();
 	rig_put(fd, "x\n");
 	for (i = 0; i < 8; i++) {
-		rig_run_ms(40);
+		rig_run_ms(300);
 		ck_assert_int_gt(recv(fd, bytes, sizeof(bytes), 0), 0);
 	}
 	ck_assert_int_eq(rig.seen.closed, 0);
