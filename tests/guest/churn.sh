@@ -47,7 +47,7 @@ rm -f killed.*
 flood 101 $((100 + deaths))
 flat "$deaths senders killed"
 aborted=$(unread_closes)
-"$CM_SEND" --addr "$RDMA_IP" --port $PORT --rounds "$connects" --count 1 --max-len 64 --seed 7 --manifest connects.manifest >sender.out 2>&1
+"$CM_SEND" --addr "$RDMA_IP" --port $PORT --rounds "$connects" --count 1 --min-len 32 --max-len 64 --seed 7 --manifest connects.manifest >sender.out 2>&1
 check_is "$connects connections made and ended" 0 $?
 flat "$connects connections"
 diag "$(descriptors) descriptors, $(cm_ids) CM ids, $(rss_kib) KiB"
