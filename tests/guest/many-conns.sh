@@ -41,6 +41,7 @@ check "the last one" "$KNOCK" client "$RDMA_IP" $PORT last
 wait_until 10 is_gone "$server"
 wait "$server"
 check_is "the server ends in order" 0 $?
+diag_file server.out
 
 # same_fds NAME FILE: with all connections, and with none again, a role has as many descriptors as with the first.
 same_fds() {
