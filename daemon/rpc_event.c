@@ -45,13 +45,12 @@ json_t *
 rpc_event_to_json(const struct event *event)
 {
 	char at[RPC_TIME_MAX];
-	json_t *addr = event->addr.ss_family == AF_UNSPEC ? json_null()
-							  : rpc_json_addr(&event->addr);
 
 	return json_pack("{s:I, s:s, s:s, s:o, s:o, s:o, s:o, s:I}", "seq",
 	    (json_int_t)event->seq, "at", rpc_json_time(event->at_ns, at), "type",
 	    event_type_name(event->type), "conn", rpc_json_positive(event->conn),
-	    "addr", addr, "reason", rpc_json_text(event->reason), "duration_ns",
+	    "addr", rpc_json_addr(&event->addr), "reason", rpc_json_text(event->reason),
+	    "duration_ns",
 	    event->type == EVENT_SRQ_REFILLED
 		? json_integer((json_int_t)event->duration_ns)
 		: json_null(),
