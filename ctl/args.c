@@ -185,12 +185,28 @@ args_word_spec(const struct command *command)
 	return &table->specs[i];
 }
 
+/*
+ * What a word is called where it is refused: "TOKEN..." is TOKEN, and so is "[TOKEN...]".
+ * Where the usage has the values themselves, "on|off", it is the parameter's name.
+ */
+static void
+word_name(const struct command *command, char name[OPTION_NAME_MAX])
+{
+	const char *word = command->usage + (command->usage[0] == '[');
+	size_t len = strcspn(word, ". ]");
+
+	if (command->word_param && memchr(word, '|', len)) {
+		word = command->word_param;
+		len = strlen(word);
+	}
+	(void)snprintf(name, OPTION_NAME_MAX, "%.*s", (int)len, word);
+}
+
 int
 args_finish(struct args *args, struct err *err)
 {
 	const struct command *command = args->command;
 	char name[OPTION_NAME_MAX];
-	const char *usage_word;
 	size_t i;
 
 	if (args->word_count < command->min_words) {
@@ -205,10 +221,7 @@ args_finish(struct args *args, struct err *err)
 		    command->usage[0] != '\0' ? " " : "", command->usage);
 		return usage(err, command);
 	}
-	/* "TOKEN..." is called TOKEN, and so is "[TOKEN...]". */
-	usage_word = command->usage + (command->usage[0] == '[');
-	(void)snprintf(name, sizeof(name), "%.*s", (int)strcspn(usage_word, ". ]"),
-	    usage_word);
+	word_name(command, name);
 	for (i = 0; command->word_param && i < args->word_count; i++)
 		if (set_value(args->params, args_word_spec(command), name,
 			args->words[i], err) != 0)

@@ -96,11 +96,46 @@ ctl_call_name(struct ctl *ctl, const char *method, struct json_t *params,
 	return client_call(ctl->client, method, params, wait_ms, result, &ctl->err);
 }
 
+/*
+ * Whether a result is that of its method, before anything is made of it; *to takes it.
+ * return   0; -EPROTO with err, and the result is freed
+ */
+static int
+take_result(enum method_id method, json_t *result, json_t **to, struct err *err)
+{
+	const struct method_spec *spec = &methods[method];
+	const json_t *member = json_object_get(result, spec->result);
+
+	if (spec->has_list ? json_is_array(member) : member != NULL) {
+		*to = result;
+		return 0;
+	}
+	json_decref(result);
+	(void)err_set(err, ERR_INTERNAL_ERROR, EPROTO,
+	    "the daemon's answer to %s has no %s\"%s\"", spec->name,
+	    spec->has_list ? "list " : "", spec->result);
+	err_hint(err, "is it rpmad that listens there, of the same version?");
+	return -EPROTO;
+}
+
 int
 ctl_call(struct ctl *ctl, enum method_id method, struct json_t *params,
     struct json_t **result)
 {
-	return ctl_call_name(ctl, methods[method].name, params, result);
+	json_t *taken;
+	int rc = ctl_call_name(ctl, methods[method].name, params, &taken);
+
+	return rc == 0 ? take_result(method, taken, result, &ctl->err) : rc;
+}
+
+int
+ctl_take(struct ctl *ctl, enum method_id method, struct json_t **result,
+    struct err *err)
+{
+	json_t *taken;
+	int rc = client_take(ctl->client, &taken, err);
+
+	return rc == 0 ? take_result(method, taken, result, err) : rc;
 }
 
 int

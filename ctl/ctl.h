@@ -48,11 +48,16 @@ RPMAD_MUST_USE int ctl_connect(struct ctl *ctl);
  *
  * params   the reference is taken; NULL: none
  * result   a new reference
- * return   as client_call(), with ctl->err
+ * return   as client_call(), with ctl->err; -EPROTO too for a result that has not what
+ *          the method's results have
  */
 RPMAD_MUST_USE int ctl_call(struct ctl *ctl, enum method_id method,
     struct json_t *params, struct json_t **result);
-/* The same for a name that may be unknown here. */
+/* Take the reply to what was begun, as client_take() does and with its errors, and check
+ * it as ctl_call() does. */
+RPMAD_MUST_USE int ctl_take(struct ctl *ctl, enum method_id method,
+    struct json_t **result, struct err *err);
+/* As ctl_call() for a name that may be unknown here; any result is right. */
 RPMAD_MUST_USE int ctl_call_name(struct ctl *ctl, const char *method,
     struct json_t *params, struct json_t **result);
 

@@ -324,7 +324,7 @@ take_reply(struct exec *exec)
 	json_t *result, *completions, *completion;
 	struct err err;
 	size_t i;
-	int rc = client_take(exec->ctl->client, &result, &err);
+	int rc = ctl_take(exec->ctl, METHOD_RECV_POLL, &result, &err);
 
 	if (rc == -EAGAIN)
 		return;

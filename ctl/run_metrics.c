@@ -104,6 +104,33 @@ respond_metrics(struct ctl *ctl, bool has_body)
 	ctl->err = (struct err){ 0 };
 }
 
+/* Whether it begins with a method, a target and a version, with a space between. */
+static bool
+has_request_line(const char *request)
+{
+	static const char token[] =
+	    "!#$%&'*+-.^_`|~0123456789"
+	    "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ";
+	static const char version[] = "HTTP/";
+	static const char digits[] = "0123456789";
+	const char *at = request + strspn(request, token);
+	size_t len;
+
+	if (at == request || *at++ != ' ')
+		return false;
+	len = strcspn(at, " \t\r\n");
+	if (len == 0 || at[len] != ' ')
+		return false;
+	at += len + 1;
+	if (strncmp(at, version, strlen(version)) != 0)
+		return false;
+	at += strlen(version);
+	if (strspn(at, digits) != 1 || at[1] != '.' || strspn(at + 2, digits) != 1)
+		return false;
+	at += 3;
+	return *at == '\0' || *at == '\n' || strncmp(at, "\r\n", 2) == 0;
+}
+
 /* Whether the target, which ends at a space or at its query, is this path. */
 static bool
 is_path(const char *target, const char *path)
@@ -115,7 +142,7 @@ is_path(const char *target, const char *path)
 
 /*
  * One request, one answer, as a service of systemd with Accept=yes does it.
- * source   RFC 9110 sections 9.3, 15; RFC 9112 section 3
+ * source   RFC 9110 sections 5.6.2, 9.3, 15; RFC 9112 sections 2.3, 3
  */
 static int
 serve(struct ctl *ctl)
@@ -137,6 +164,9 @@ serve(struct ctl *ctl)
 	else if (rc < 0)
 		respond(&ctl->out, "408 Request Timeout", TEXT_TYPE,
 		    "the request did not come in time\n", true);
+	else if (!has_request_line(buf_text(&request)))
+		respond(&ctl->out, "400 Bad Request", TEXT_TYPE,
+		    "this is no request of HTTP\n", true);
 	else if (!target)
 		respond(&ctl->out, "405 Method Not Allowed\r\nAllow: GET, HEAD",
 		    TEXT_TYPE, "only GET and HEAD are served\n", true);

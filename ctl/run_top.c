@@ -164,7 +164,8 @@ go_on(struct screen *screen)
 
 	if (screen->asked == LOOK_COUNT)
 		return 0;
-	rc = client_take(ctl->client, &screen->results[screen->asked], &ctl->err);
+	rc = ctl_take(ctl, look_methods[screen->asked], &screen->results[screen->asked],
+	    &ctl->err);
 	if (rc == -EAGAIN)
 		return 0;
 	if (rc != 0)

@@ -40,10 +40,17 @@ rpc_call_role(const struct rpc_call *call)
 	return call->client->role;
 }
 
-bool
-rpc_call_in_batch(const struct rpc_call *call)
+int
+rpc_call_check_wait(const struct rpc_call *call, uint64_t wait_ms, struct err *err)
 {
-	return call->batch != NULL;
+	int rc;
+
+	if (wait_ms == 0 || !call->batch)
+		return 0;
+	rc =
+	    err_set(err, ERR_UNSUPPORTED, 0, "must be 0 in a batch, which never waits");
+	err_path(err, "params.wait_ms");
+	return rc;
 }
 
 size_t

@@ -78,8 +78,13 @@ struct rpc_context *rpc_call_context(const struct rpc_call *call);
 /* What leases for the call's client are bound to. Not after it has gone. */
 struct ledger_owner *rpc_call_owner(const struct rpc_call *call);
 enum role rpc_call_role(const struct rpc_call *call);
-/* A call in a batch must not wait. */
-bool rpc_call_in_batch(const struct rpc_call *call);
+/*
+ * Whether a call may wait for what it was asked to: none in a batch may.
+ * wait_ms  its parameter of that name
+ * return   0; -EOPNOTSUPP with err
+ */
+RPMAD_MUST_USE int rpc_call_check_wait(const struct rpc_call *call, uint64_t wait_ms,
+    struct err *err);
 /* Bytes that the reply, envelope included, may have. */
 size_t rpc_call_room(const struct rpc_call *call);
 /* Whether its client reads what it gets: a large reply does not pile up behind others. */

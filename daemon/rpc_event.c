@@ -45,13 +45,12 @@ json_t *
 rpc_event_to_json(const struct event *event)
 {
 	char at[RPC_TIME_MAX];
-	json_t *addr = event->addr.ss_family == AF_UNSPEC ? json_null()
-							  : rpc_json_addr(&event->addr);
 
 	return json_pack("{s:I, s:s, s:s, s:o, s:o, s:o, s:o, s:I}", "seq",
 	    (json_int_t)event->seq, "at", rpc_json_time(event->at_ns, at), "type",
 	    event_type_name(event->type), "conn", rpc_json_positive(event->conn),
-	    "addr", addr, "reason", rpc_json_text(event->reason), "duration_ns",
+	    "addr", rpc_json_addr(&event->addr), "reason", rpc_json_text(event->reason),
+	    "duration_ns",
 	    event->type == EVENT_SRQ_REFILLED
 		? json_integer((json_int_t)event->duration_ns)
 		: json_null(),
@@ -176,21 +175,6 @@ rpc_event_check_since(const struct events *events, uint64_t since, struct err *e
 	return rc;
 }
 
-/* What cannot be asked. return   0; -EINVAL with err */
-static int
-check(const struct rpc_call *call, const struct event_get_params *params,
-    const struct events *events, struct err *err)
-{
-	int rc;
-
-	if (params->wait_ms == 0 || !rpc_call_in_batch(call))
-		return rpc_event_check_since(events, params->since, err);
-	rc = err_set(err, ERR_INVALID_PARAMS, 0,
-	    "must be 0 in a batch, which never waits");
-	err_path(err, "params.wait_ms");
-	return rc;
-}
-
 void
 rpc_event_get(struct rpc_call *call, const void *arg)
 {
@@ -208,7 +192,8 @@ rpc_event_get(struct rpc_call *call, const void *arg)
 		.call = call,
 		.since = params->since,
 		.limit = params->limit };
-	if (check(call, params, context->watches->events, &err) < 0 ||
+	if (rpc_call_check_wait(call, params->wait_ms, &err) < 0 ||
+	    rpc_event_check_since(context->watches->events, params->since, &err) < 0 ||
 	    rpc_event_types(&params->types, &watch->types, &err) < 0) {
 		watch_free(watch);
 		rpc_fail(call, &err);

@@ -54,6 +54,8 @@ rpc_json_addr(const struct sockaddr_storage *addr)
 {
 	char text[ADDR_TEXT_MAX];
 
+	if (addr_len(addr) == 0)
+		return json_null();
 	return json_string(addr_format(addr, text, sizeof(text)));
 }
 

@@ -26,7 +26,7 @@ const char *rpc_json_instance(uint64_t instance, char buf[RPC_INSTANCE_MAX]);
 struct json_t *rpc_json_positive(uint64_t value);
 /* The text, or null where it is empty. */
 struct json_t *rpc_json_text(const char *text);
-/* "IP:port". */
+/* "IP:port", or null where it is of no family: it is not known. */
 struct json_t *rpc_json_addr(const struct sockaddr_storage *addr);
 /* {"count", "sum", "buckets": [{"le", "count"}, ...]}: each bucket counts the values up to
  * its bound, those of the buckets before it too. */

@@ -377,10 +377,10 @@ rpc_recv_poll(struct rpc_call *call, const void *arg)
 	struct rpc_context *context = rpc_call_context(call);
 	struct ledger_message next;
 	struct poll *poll;
+	struct err err;
 
-	if (params->wait_ms > 0 && rpc_call_in_batch(call)) {
-		rpc_fail_param(call, "params.wait_ms",
-		    "must be 0 in a batch, which never waits");
+	if (rpc_call_check_wait(call, params->wait_ms, &err) < 0) {
+		rpc_fail(call, &err);
 		return;
 	}
 	poll = poll_new(call, params);

@@ -61,6 +61,8 @@ struct method_spec {
 	bool waits; /* may answer after later requests; not in a batch when it would
 		       wait */
 	struct param_table params;
+	const char *result;          /* a member that each result of it has */
+	bool has_list;               /* that member is a list */
 	const enum err_code *errors; /* its own, besides those every call can give */
 	unsigned int error_count;
 	const char *help; /* one line */

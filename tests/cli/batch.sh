@@ -53,6 +53,11 @@ is 'nothing is left' "$(line 13)" \
 is 'all are acknowledged' "$(counter a recv.acked_total) $(counter a slots.leased)" '4 0'
 is 'nothing on standard error' "$(cat "$dir/err")" ''
 
+# The path is a name, of an option or of a parameter.
+printf '%s\n' 'log loud' 'conn none' 'unlisten x' >"$dir/lines"
+batch 'words that cannot be' 1
+is 'have names' "$(member path <"$dir/out")$(sed 1d "$dir/out" | member path)$(sed 1,2d "$dir/out" | member path)" 'levelCONNLISTENER'
+
 printf 'status' >"$dir/lines"
 batch 'a last line without an end' 0
 is 'is one' "$(wc -l <"$dir/out")" 1

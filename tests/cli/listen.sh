@@ -36,6 +36,9 @@ exits 'no such type' 1 ctl a events listener
 one_error 'no such type' 'rpmactl: events: *listener*'
 exits 'nothing more to wait for' 0 ctl a events --since 1 -w 0.1 srq.low --json
 like 'an empty list' "$(cat "$dir/out")" '*"events":\[]*'
+exits 'a number of an earlier daemon' 1 ctl a events --since 99999999
+one_error 'a number of an earlier daemon' \
+  'rpmactl: events: params.since: 99999999 is after the newest event, *begin with 0 *'
 exits 'one is left' 0 ctl a listeners --json
 is 'the other' "$(first listener <"$dir/out")" 2
 exits 'running now' 0 ctl a status

@@ -47,7 +47,12 @@ like 'another path' "$(http 'GET /metricsx HTTP/1.1\r\n\r\n')" 'HTTP/1.1 404 Not
 like 'a change' "$(http 'POST /metrics HTTP/1.1\r\n\r\n')" 'HTTP/1.1 405 Method Not Allowed
 Allow: GET, HEAD
 *'
-like 'nothing at all' "$(http '')" 'HTTP/1.1 405 *'
+like 'another method' "$(http 'BREW /metrics HTTP/1.1\r\n\r\n')" 'HTTP/1.1 405 *'
+for line in '' '\r\n' 'garbage\r\n' 'GET\r\n' 'GET /metrics\r\n' 'GET  HTTP/1.1\r\n' ' GET /metrics HTTP/1.1\r\n' \
+  'GET /metrics HTTP/11\r\n' 'GET /metrics HTTP/1.1 x\r\n' 'GET /metrics SMTP/1.1\r\n' 'G(T /metrics HTTP/1.1\r\n'; do
+  like "no request: '$line'" "$(http "$line\r\n")" 'HTTP/1.1 400 Bad Request
+*'
+done
 like 'no end' "$(head -c 20000 /dev/zero | tr '\0' x | ctl a metrics --http)" 'HTTP/1.1 431 *'
 like 'no daemon' "$(printf 'GET /metrics HTTP/1.1\r\n\r\n' | "$rpmactl" -s "$dir/nobody.sock" metrics --http)" \
   'HTTP/1.1 503 Service Unavailable*nobody.sock*'

@@ -59,6 +59,10 @@ like 'with their reason' "$(cat "$dir/out")" '* closed * out * local*'
 
 exits 'a peer that does not listen' 1 ctl b connect 127.0.0.1:1
 one_error 'a peer that does not listen' 'rpmactl: connect: *127.0.0.1:1*'
+exits 'it is shown too' 0 ctl b conns --closed --json
+like 'without an address of ours' "$(cat "$dir/out")" '*"peer":"127.0.0.1:1","local":null,*'
+exits 'as a table' 0 ctl b conns --closed
+like 'with a dash for it' "$(cat "$dir/out")" '* 127.0.0.1:1 * - *'
 exits 'a name without an address' 1 ctl b connect no-such-name.invalid:1
 one_error 'a name without an address' 'rpmactl: connect: *no-such-name.invalid*'
 

@@ -43,8 +43,10 @@ START_TEST(test_many_groups)
 	gid_t gids[200];
 	int fd, i;
 
-	if (geteuid() != 0)
+	if (geteuid() != 0) {
+		harness_skip("test_many_groups", "only root may choose its groups");
 		return;
+	}
 	for (i = 0; i < 200; i++)
 		gids[i] = (gid_t)(70000 + i);
 	ck_assert_int_eq(setgroups(200, gids), 0);

@@ -97,6 +97,35 @@ member_error(const json_t *reply, size_t i)
 	return name ? name : "result";
 }
 
+/* What may wait is taken where it does not. */
+START_TEST(test_batch_waits)
+{
+	static const char *const names[] = { "recv.poll", "event.get" };
+	const json_t *data;
+	json_t *reply;
+	size_t i;
+
+	for (i = 0; i < 2; i++) {
+		crig_puts(&a, "[{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"");
+		crig_puts(&a, names[i]);
+		crig_puts(&a,
+		    "\",\"params\":{\"wait_ms\":0}},{\"jsonrpc\":\"2.0\",\"id\":2,"
+		    "\"method\":\"");
+		crig_puts(&a, names[i]);
+		crig_puts(&a, "\",\"params\":{\"wait_ms\":1}}]\n");
+		reply = crig_reply(&a);
+		ck_assert_str_eq(member_error(reply, 0), "result");
+		ck_assert_str_eq(member_error(reply, 1), "UNSUPPORTED");
+		data =
+		    json_object_get(json_object_get(json_array_get(reply, 1), "error"),
+			"data");
+		ck_assert_str_eq(json_string_value(json_object_get(data, "path")),
+		    "params.wait_ms");
+		json_decref(reply);
+	}
+}
+END_TEST
+
 START_TEST(test_batch_members)
 {
 	json_t *reply;
@@ -118,7 +147,7 @@ START_TEST(test_batch_members)
 	ck_assert_uint_eq(json_array_size(reply), 9);
 	ck_assert_str_eq(member_error(reply, 0), "INVALID_REQUEST");
 	ck_assert_str_eq(member_error(reply, 1), "result");
-	ck_assert_str_eq(member_error(reply, 2), "INVALID_PARAMS");
+	ck_assert_str_eq(member_error(reply, 2), "UNSUPPORTED");
 	ck_assert_str_eq(member_error(reply, 3), "result");
 	ck_assert_str_eq(member_error(reply, 4), "UNSUPPORTED");
 	ck_assert_str_eq(member_error(reply, 5), "UNSUPPORTED");
@@ -171,6 +200,7 @@ suite(void)
 	tcase_set_timeout(tc, 60);
 	tcase_add_checked_fixture(tc, setup, teardown);
 	tcase_add_test(tc, test_batch_sizes);
+	tcase_add_test(tc, test_batch_waits);
 	tcase_add_test(tc, test_batch_members);
 	tcase_add_test(tc, test_reply_limit);
 	suite_add_tcase(s, tc);

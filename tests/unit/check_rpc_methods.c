@@ -65,7 +65,7 @@ check_shape(const json_t *object, const char *shape)
 }
 
 #define CONN_SHAPE                                                                              \
-	"conn:i state:s direction:s peer:s local:s qp_num:I listener:I since:s "                \
+	"conn:i state:s direction:s peer:s local:S qp_num:I listener:I since:s "                \
 	"messages:i bytes:i sent_messages:i sent_bytes:i held:i held_max:i last_recv_age_ms:I " \
 	"peer_slot_size:I reason:S closed_at:S errors:i"
 #define SRQ_TOTALS                                                                \
@@ -294,6 +294,8 @@ START_TEST(test_conns)
 	ck_assert_str_eq(crig_text(json_array_get(list, 0), "closed_at"),
 	    "2026-01-02T03:04:06.000000Z");
 	ck_assert(json_is_null(json_object_get(json_array_get(list, 0), "qp_num")));
+	ck_assert(json_is_null(json_object_get(json_array_get(list, 0), "local")));
+	ck_assert_str_eq(crig_text(json_array_get(list, 1), "local"), "10.0.0.1:7001");
 	ck_assert_int_eq(crig_integer(json_array_get(list, 1), "qp_num"), 42);
 	ck_assert(json_is_null(json_object_get(json_array_get(list, 1), "reason")));
 	json_decref(result);

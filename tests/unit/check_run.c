@@ -4,9 +4,11 @@
 #include <config.h>
 
 #include <stdio.h>
+#include <string.h>
 #include <unistd.h>
 
 #include "ctl/exit.h"
+#include "lib/core/compiler.h"
 #include "lib/core/err.h"
 #include "tests/unit/ctl_harness.h"
 #include "tests/unit/harness.h"
@@ -200,6 +202,44 @@ START_TEST(call_passes_through)
 }
 END_TEST
 
+/* Answers that have not what the results of their methods have. */
+static const struct {
+	const char *words[2], *result, *missing;
+} strange[] = {
+	{ { "conns" }, "null", "conn.list has no list \"conns\"" },
+	{ { "conns" }, "{}", "conn.list has no list \"conns\"" },
+	{ { "conns" }, "{\"conns\":null}", "conn.list has no list \"conns\"" },
+	{ { "conns" }, "{\"conns\":{}}", "conn.list has no list \"conns\"" },
+	{ { "conns" }, "[]", "conn.list has no list \"conns\"" },
+	{ { "listeners" }, "{}", "listener.list has no list \"listeners\"" },
+	{ { "devices" }, "{}", "device.list has no list \"devices\"" },
+	{ { "events" }, "{}", "event.get has no list \"events\"" },
+	{ { "events", "-f" }, "{}", "event.get has no list \"events\"" },
+	{ { "methods" }, "{}", "rpc.list has no list \"methods\"" },
+	{ { "poll" }, "{}", "recv.poll has no list \"completions\"" },
+	{ { "status" }, "7", "daemon.status has no \"state\"" },
+	{ { "stats" }, "{}", "stats.get has no \"slots\"" },
+	{ { "srq" }, "{}", "srq.show has no \"state\"" },
+	{ { "metrics" }, "{}", "stats.metrics has no \"text\"" },
+	{ { "post" }, "{}", "recv.post has no \"accepted\"" },
+	{ { "conn", "3" }, "{}", "conn.show has no \"conn\"" },
+};
+
+START_TEST(a_result_of_another_kind)
+{
+	const struct step steps[] = {
+		{ NULL, STEP_RESULT, strange[_i].result },
+		END,
+	};
+
+	run(steps, ARGS(strange[_i].words[0], strange[_i].words[1]));
+	ck_assert_int_eq(capture.status, EXIT_STATUS_PROTOCOL);
+	ck_assert_str_eq(capture.out, "");
+	ck_assert_msg(strstr(capture.err, strange[_i].missing) != NULL, "%s",
+	    capture.err);
+}
+END_TEST
+
 int
 main(void)
 {
@@ -214,6 +254,7 @@ main(void)
 	tcase_add_loop_test(tcase, error_gives_its_exit_status, 1, ERR_CODE_COUNT);
 	tcase_add_test(tcase, unknown_error);
 	tcase_add_test(tcase, failures_of_the_connection);
+	tcase_add_loop_test(tcase, a_result_of_another_kind, 0, ARRAY_LEN(strange));
 	tcase_add_test(tcase, call_passes_through);
 	tcase_set_timeout(tcase, 60);
 	suite_add_tcase(suite, tcase);

@@ -267,9 +267,16 @@ crig_call(struct crig_client *client, const char *method, const char *params)
 {
 	json_t *reply = exchange(client, method, params);
 	json_t *result = json_incref(json_object_get(reply, "result"));
+	const struct method_spec *spec;
+	const json_t *member;
 	char *text = json_dumps(reply, 0);
 
 	ck_assert_msg(result != NULL, "%s: %.400s", method, text);
+	/* What rpmactl takes it by. */
+	spec = &methods[method_by_name(method)];
+	member = json_object_get(result, spec->result);
+	ck_assert_msg(spec->has_list ? json_is_array(member) : member != NULL,
+	    "%s: %.400s", method, text);
 	free(text);
 	json_decref(reply);
 	return result;

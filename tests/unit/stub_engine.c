@@ -328,6 +328,7 @@ engine_conns(const struct engine *engine, bool closed,
 		info.qp_num = 0;
 		info.last_recv_ns = 0;
 		info.peer_slot_size = 0;
+		memset(&info.local, 0, sizeof(info.local));
 		info.closed_ns = 1767323046000000000u;
 		(void)snprintf(info.reason, sizeof(info.reason), "peer");
 		fn(arg, &info);
