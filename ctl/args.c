@@ -174,11 +174,13 @@ args_free(struct args *args)
 const struct param_spec *
 args_word_spec(const struct command *command)
 {
-	const struct param_table *table = &methods[command->method].params;
+	const struct param_table *table;
 	size_t i;
 
+	/* Commands without a method have none of its parameters. */
 	if (!command->word_param)
 		return NULL;
+	table = &methods[command->method].params;
 	for (i = 0; i + 1 < table->count; i++)
 		if (strcmp(table->specs[i].name, command->word_param) == 0)
 			break;
