@@ -21,7 +21,8 @@
 #include "lib/core/num.h"
 #include "lib/core/usock.h"
 
-#define PAUSE_MS       100 /* between two looks */
+#define PAUSE_MS       100  /* between two looks */
+#define LAST_LOOK_MS   1000 /* before the end: a look that is not answered is no news */
 #define NAME_MAX_BYTES 96u
 
 enum comparison {
@@ -205,6 +206,7 @@ static int
 wait_until(struct ctl *ctl, const struct condition *condition, struct found *found)
 {
 	uint64_t end, now;
+	bool is_found = false;
 	json_t *stats;
 	int rc;
 
@@ -213,13 +215,18 @@ wait_until(struct ctl *ctl, const struct condition *condition, struct found *fou
 		return rc;
 	end = usock_now_ms() + ctl->settings.timeout_ms;
 	for (;;) {
+		now = usock_now_ms();
 		rc = ctl_call(ctl, METHOD_STATS_GET, NULL, &stats);
+		/* The last look came too late: what it was before is the answer. */
+		if (rc == -ETIMEDOUT && is_found && now + LAST_LOOK_MS >= end)
+			return timed_out(ctl, condition, found);
 		if (rc != 0)
 			return rc;
 		rc = find(ctl, condition, stats, found);
 		json_decref(stats);
 		if (rc != 0 || holds(condition, found->number))
 			return rc;
+		is_found = true;
 		now = usock_now_ms();
 		/* No look is begun that the time might cut off. */
 		if (now + PAUSE_MS >= end) {

@@ -188,6 +188,27 @@ START_TEST(failures_of_the_connection)
 }
 END_TEST
 
+/* The time is over while a look waits for its answer: the one before it tells. */
+START_TEST(wait_ends_in_a_look)
+{
+	static const struct step steps[] = {
+		{ "\"method\":\"stats.get\"", STEP_RESULT,
+		    "{\"slots\":{\"total\":16}}" },
+		{ "\"method\":\"stats.get\"", STEP_SILENT, NULL },
+		END,
+	};
+
+	run(steps, ARGS("wait", "slots.total=15", "-t", "0.9"));
+	ck_assert_int_eq(capture.status, EXIT_STATUS_TIMED_OUT);
+	ck_assert_str_eq(capture.err,
+	    "rpmactl: wait: slots.total was 16, not = 15, within 900 ms (-t gives it "
+	    "longer)\n");
+	run(steps + 1, ARGS("wait", "slots.total=15", "-t", "0.9"));
+	ck_assert_int_eq(capture.status, EXIT_STATUS_TIMED_OUT);
+	ck_assert_ptr_nonnull(strstr(capture.err, "no answer from the daemon"));
+}
+END_TEST
+
 START_TEST(call_passes_through)
 {
 	static const struct step steps[] = {
@@ -255,6 +276,7 @@ main(void)
 	tcase_add_test(tcase, unknown_error);
 	tcase_add_test(tcase, failures_of_the_connection);
 	tcase_add_loop_test(tcase, a_result_of_another_kind, 0, ARRAY_LEN(strange));
+	tcase_add_test(tcase, wait_ends_in_a_look);
 	tcase_add_test(tcase, call_passes_through);
 	tcase_set_timeout(tcase, 60);
 	suite_add_tcase(suite, tcase);
