@@ -119,6 +119,8 @@ take_option(struct args *args, int argc, char **argv, int *i, struct err *err)
 		}
 		value = "true";
 	}
+	if (!value)
+		value = option.spec->bare;
 	if (!value && *i + 1 == argc) {
 		(void)err_set(err, ERR_INVALID_PARAMS, 0, "%s needs a value", shown);
 		return usage(err, args->command);

@@ -379,7 +379,7 @@ connect_daemon(struct client *client, struct err *err)
 		if ((rc != -ENOENT && rc != -ECONNREFUSED) ||
 		    usock_now_ms() >= give_up_ms)
 			break;
-		if (interrupt_pause(client->config.interrupt_fd, RETRY_MS) != 0)
+		if (interrupt_pause(client->config.interrupt_fd, -1, RETRY_MS) != 0)
 			return -EINTR;
 	}
 	if (rc >= 0) {

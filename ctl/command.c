@@ -24,9 +24,11 @@ const struct command commands[] = {
 	{ .name = "status", .usage = "", .method = METHOD_DAEMON_STATUS, .view = view_status,
 	  .help = "show the state of the daemon, and what is wrong",
 	  .example = "rpmactl status" },
-	{ .name = "stats", .usage = "", .method = METHOD_STATS_GET, .view = view_numbers,
+	{ .name = "stats", .usage = "[--watch[=S]]", .method = METHOD_STATS_GET, .own = &run_stats_options, .run = run_stats,
 	  .help = "show counters and gauges by name",
-	  .example = "rpmactl stats --json | jq .slots.ready" },
+	  .example = "rpmactl stats --json | jq .slots.ready",
+	  .note = "With --watch all numbers come first, then those that have changed with by how much,\n"
+		  "without the buckets of histograms; with --json each line is one whole look." },
 	{ .name = "metrics", .usage = "[--http]", .method = METHOD_STATS_METRICS, .own = &run_metrics_options, .run = run_metrics,
 	  .help = "show the counters and gauges in the text format of Prometheus",
 	  .example = "rpmactl metrics >rpmad.prom",
@@ -47,9 +49,9 @@ const struct command commands[] = {
 	  .help = "give receive slots to the shared receive queue",
 	  .example = "rpmactl post -n 64",
 	  .note = "Without options one free slot is posted." },
-	{ .name = "poll", .usage = "[-n N] [-w S] [--follow] [--raw [--length-prefix]] [--encoding base64|text|none] [--no-ack --lease S] "
+	{ .name = "poll", .usage = "[-n N] [-w S] [--follow] [--raw [--length-prefix] [--in-place]] [--encoding base64|text|none] [--no-ack --lease S] "
 	  "[--exec [--jobs N] [--job-timeout S] [--dead-letter DIR [--retries N]] [--retry-delay S] -- COMMAND ARGUMENT...]",
-	  .method = METHOD_RECV_POLL, WORDS(0, COMMAND_WORDS_ANY), HIDDEN("ack", "ack_tokens"), .own = &run_poll_options, .run = run_poll,
+	  .method = METHOD_RECV_POLL, WORDS(0, COMMAND_WORDS_ANY), HIDDEN("ack", "ack_held", "ack_tokens"), .own = &run_poll_options, .run = run_poll,
 	  .exits = 1u << EXIT_STATUS_NOTHING,
 	  .help = "take the messages that have arrived",
 	  .example = "rpmactl poll --follow --json | jq -r .peer",

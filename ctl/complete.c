@@ -153,7 +153,7 @@ complete_words(struct buf *buf, char *const *words, size_t count)
 		else if (words[i][0] != '-')
 			command = command_by_name(words[i]);
 		else if (option_find(command, words[i], strlen(words[i]), &option) &&
-		    !option_is_flag(option.spec))
+		    option_needs_value(option.spec))
 			pending = option.spec;
 	}
 	if (pending) {

@@ -9,6 +9,7 @@
 
 #include "ctl/doctor.h"
 #include "ctl/field.h"
+#include "lib/core/text.h"
 
 void
 doctor_unreachable(const struct doctor *doctor, const struct err *err)
@@ -50,13 +51,14 @@ restart(const struct doctor *doctor, const struct json_t *status)
 	if (field_is_true(status, "kept"))
 		doctor_add(doctor, "restart", DOCTOR_OK, NULL,
 		    "a restart loses nothing; a stop or a reboot loses what waits then, "
-		    "%lld messages now",
-		    held);
+		    "%lld message%s now",
+		    held, text_plural((uint64_t)held));
 	else
 		doctor_add(doctor, "restart", DOCTOR_WARNING,
 		    "run it as a service with FileDescriptorStoreMax=, as rpmad.service "
-		    "does",
-		    "a restart loses what waits then, %lld messages now", held);
+		    "does, of a build with libsystemd (rpmad --version)",
+		    "a restart loses what waits then, %lld message%s now", held,
+		    text_plural((uint64_t)held));
 }
 
 /* The daemon does not run: what helps depends on the state that it is in instead. */
@@ -137,13 +139,13 @@ port(const struct doctor *doctor, const char *device, const struct json_t *one,
     enum doctor_state state)
 {
 	const char *name = field_text(one, "state");
+	const size_t gids = json_array_size(json_object_get(one, "gids"));
 	bool is_bad = state != DOCTOR_OK;
 
 	if (is_good(one))
 		doctor_add(doctor, "port", DOCTOR_OK, NULL,
-		    "port %lld of %s is ACTIVE, with %zu GIDs",
-		    field_number(one, "port"), device,
-		    json_array_size(json_object_get(one, "gids")));
+		    "port %lld of %s is ACTIVE, with %zu GID%s",
+		    field_number(one, "port"), device, gids, text_plural(gids));
 	else if (strcmp(name, "ACTIVE") != 0)
 		doctor_add(doctor, "port", state,
 		    is_bad ? "see the cable, the switch and ip link" : NULL,

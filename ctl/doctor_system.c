@@ -19,6 +19,7 @@
 
 #include "ctl/doctor.h"
 #include "lib/core/num.h"
+#include "lib/core/text.h"
 #include "lib/core/usock.h"
 
 #define UNIT_MAX    160
@@ -317,8 +318,8 @@ restarts(const struct doctor *doctor, const char *text)
 		    doctor_remedy(remedy,
 			"journalctl -u %s tells why; please report crashes",
 			doctor->unit),
-		    "%s was started again %llu times after it died", doctor->unit,
-		    (unsigned long long)count);
+		    "%s was started again %llu time%s after it died", doctor->unit,
+		    (unsigned long long)count, text_plural(count));
 }
 
 bool
@@ -345,7 +346,8 @@ doctor_service(const struct doctor *doctor, const char *program)
 	restarts(doctor, text);
 	if (number(text, "FileDescriptorStoreMax") < 2)
 		doctor_add(doctor, "service", DOCTOR_WARNING,
-		    "set FileDescriptorStoreMax=16 in it",
+		    "set FileDescriptorStoreMax=16 in it, for an rpmad with libsystemd "
+		    "(rpmad --version)",
 		    "%s keeps no messages over a restart", doctor->unit);
 	return true;
 }

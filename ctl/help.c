@@ -87,7 +87,8 @@ add_option(struct buf *buf, const struct option *option)
 		buf_printf(buf, "-%c, ", option_letter(spec));
 	buf_puts(buf, option_name(spec, name));
 	if (!option_is_flag(spec))
-		buf_printf(buf, " %s", option_value_name(spec, value, sizeof(value)));
+		buf_printf(buf, spec->bare ? "[=%s]" : " %s",
+		    option_value_name(spec, value, sizeof(value)));
 	buf_printf(buf, "\n        %s", spec->doc);
 	add_range(buf, spec);
 	buf_puts(buf, "\n");

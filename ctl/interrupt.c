@@ -110,9 +110,14 @@ interrupt_wait(int interrupt_fd, int fd, short events)
 }
 
 int
-interrupt_pause(int interrupt_fd, int pause_ms)
+interrupt_pause(int interrupt_fd, int output_fd, int pause_ms)
 {
-	struct pollfd watched = { .fd = interrupt_fd, .events = POLLIN };
+	struct pollfd watched[] = {
+		{ .fd = interrupt_fd, .events = POLLIN },
+		{ .fd = output_fd },
+	};
 
-	return poll(&watched, 1, pause_ms) > 0 ? -EINTR : 0;
+	if (poll(watched, ARRAY_LEN(watched), pause_ms) <= 0)
+		return 0;
+	return watched[0].revents ? -EINTR : -EPIPE;
 }

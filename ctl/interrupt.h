@@ -39,7 +39,12 @@ int interrupt_wait(int interrupt_fd, int fd, short events);
  */
 int interrupt_open_children(struct err *err);
 
-/* Let time pass. return   0; -EINTR an interrupt came meanwhile */
-int interrupt_pause(int interrupt_fd, int pause_ms);
+/*
+ * Let time pass.
+ *
+ * output_fd  whose reader may go away meanwhile; -1: none
+ * return     0; -EINTR an interrupt came; -EPIPE the reader went away
+ */
+int interrupt_pause(int interrupt_fd, int output_fd, int pause_ms);
 
 #endif

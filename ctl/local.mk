@@ -27,8 +27,8 @@ noinst_LIBRARIES += %D%/libctl.a
 	%D%/progress.c %D%/progress.h \
 	%D%/resolve.c %D%/resolve.h \
 	%D%/run.h %D%/run_addr.c %D%/run_batch.c %D%/run_doctor.c %D%/run_events.c %D%/run_exec.c \
-	%D%/run_exec.h %D%/run_metrics.c %D%/run_other.c %D%/run_poll.c %D%/run_send.c \
-	%D%/run_top.c %D%/run_wait.c \
+	%D%/run_exec.h %D%/run_in_place.c %D%/run_in_place.h %D%/run_metrics.c %D%/run_other.c %D%/run_poll.c %D%/run_send.c \
+	%D%/run_stats.c %D%/run_top.c %D%/run_wait.c \
 	%D%/settings.c %D%/settings.h \
 	%D%/source.c %D%/source.h \
 	%D%/split.c %D%/split.h \
@@ -42,7 +42,7 @@ noinst_LIBRARIES += %D%/libctl.a
 
 bin_PROGRAMS += rpmactl
 rpmactl_SOURCES = %D%/main.c
-rpmactl_LDADD = %D%/libctl.a lib/core/libcore.a $(JANSSON_LIBS)
+rpmactl_LDADD = %D%/libctl.a lib/core/libcore.a lib/rpmac/librpmac-core.la $(JANSSON_LIBS)
 
 # bash-completion(7) loads it under this name too.
 bashcompletiondir = $(datadir)/bash-completion/completions

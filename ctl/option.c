@@ -146,6 +146,12 @@ option_is_flag(const struct param_spec *spec)
 	return spec->type == PARAM_BOOL;
 }
 
+bool
+option_needs_value(const struct param_spec *spec)
+{
+	return !option_is_flag(spec) && !spec->bare;
+}
+
 static bool
 has_unit(const struct param_spec *spec, const char *unit)
 {

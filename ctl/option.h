@@ -42,6 +42,8 @@ char option_letter(const struct param_spec *spec);
 const char *option_name(const struct param_spec *spec, char buf[OPTION_NAME_MAX]);
 /* Whether it stands alone, without a value. */
 bool option_is_flag(const struct param_spec *spec);
+/* Whether the next argument is its value, if none stands behind "=". */
+bool option_needs_value(const struct param_spec *spec);
 /* How its value is called in a usage line: "N", "S", "BYTES", "TEXT", "a|b". */
 const char *option_value_name(const struct param_spec *spec, char *buf, size_t size);
 

@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <unistd.h>
 
+#include "lib/core/text.h"
 #include "lib/core/usock.h"
 
 #define PAUSE_MS 200u
@@ -33,14 +34,14 @@ progress_show(struct progress *progress, uint64_t bytes, uint64_t messages)
 	if (progress->total >= bytes && progress->total > 0)
 		(void)fprintf(stderr,
 		    "\r%" PRIu64 " of %" PRIu64 " bytes (%u %%) in %" PRIu64
-		    " messages\033[K",
+		    " message%s\033[K",
 		    bytes, progress->total,
 		    (unsigned int)(100.0 * (double)bytes / (double)progress->total),
-		    messages);
+		    messages, text_plural(messages));
 	else
 		(void)fprintf(stderr,
-		    "\r%" PRIu64 " bytes in %" PRIu64 " messages\033[K", bytes,
-		    messages);
+		    "\r%" PRIu64 " bytes in %" PRIu64 " message%s\033[K", bytes,
+		    messages, text_plural(messages));
 }
 
 void

@@ -20,6 +20,10 @@ int run_send(struct ctl *ctl, const struct args *args);
 extern const struct param_table run_events_options;
 int run_events(struct ctl *ctl, const struct args *args);
 
+/* run_stats.c */
+extern const struct param_table run_stats_options;
+int run_stats(struct ctl *ctl, const struct args *args);
+
 /* run_metrics.c */
 extern const struct param_table run_metrics_options;
 int run_metrics(struct ctl *ctl, const struct args *args);

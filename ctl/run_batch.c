@@ -117,7 +117,16 @@ next_line(struct batch *batch, char **line)
 static int
 check_command(struct ctl *ctl, const struct args *args)
 {
-	static const char *const options[] = { "follow", "raw", "exec", "http" };
+	static const struct {
+		const char *name;
+		const char *option;
+	} options[] = {
+		{ "follow", "--follow" },
+		{ "raw", "--raw" },
+		{ "exec", "--exec" },
+		{ "http", "--http" },
+		{ "watch_ms", "--watch" },
+	};
 	size_t i;
 
 	if (json_object_size(args->global) > 0)
@@ -129,9 +138,9 @@ check_command(struct ctl *ctl, const struct args *args)
 		return ctl_usage(ctl, "%s has no place in a batch",
 		    args->command->name);
 	for (i = 0; i < ARRAY_LEN(options); i++)
-		if (field_is_true(args->own, options[i]))
-			return ctl_usage(ctl, "--%s has no place in a batch",
-			    options[i]);
+		if (field_is_set(args->own, options[i].name))
+			return ctl_usage(ctl, "%s has no place in a batch",
+			    options[i].option);
 	return 0;
 }
 

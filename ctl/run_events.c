@@ -17,6 +17,7 @@
 #include "ctl/must.h"
 #include "ctl/run.h"
 #include "ctl/view.h"
+#include "lib/core/text.h"
 
 struct events_options {
 	bool is_follow;
@@ -38,7 +39,8 @@ gap_event(long long missed)
 {
 	char reason[64];
 
-	(void)snprintf(reason, sizeof(reason), "%lld events were missed", missed);
+	(void)snprintf(reason, sizeof(reason), "missed %lld event%s", missed,
+	    text_plural((uint64_t)missed));
 	return must(json_pack("{s:n, s:n, s:s, s:n, s:n, s:s, s:n, s:I}", "seq", "at",
 	    "type", "event.gap", "conn", "addr", "reason", reason, "duration_ns",
 	    "count", (json_int_t)missed));

@@ -27,6 +27,7 @@
 #include "ctl/job.h"
 #include "ctl/must.h"
 #include "ctl/tokens.h"
+#include "lib/core/text.h"
 #include "lib/core/usock.h"
 
 #define KILL_AFTER_MS 2000u  /* from SIGTERM to SIGKILL */
@@ -438,8 +439,10 @@ status_of(struct exec *exec)
 	if (exec->taken == 0)
 		return exec->rc == -EINTR ? EXIT_STATUS_OK : EXIT_STATUS_NOTHING;
 	(void)err_set(&ctl->err, ERR_INTERNAL_ERROR, 0,
-	    "the command failed for %zu of %zu messages: %zu given back, %zu dead letters",
-	    exec->failures, exec->taken, exec->failures - exec->dead, exec->dead);
+	    "the command failed for %zu of %zu message%s: %zu given back, %zu dead "
+	    "letter%s",
+	    exec->failures, exec->taken, text_plural(exec->taken),
+	    exec->failures - exec->dead, exec->dead, text_plural(exec->dead));
 	return EXIT_STATUS_FAILED;
 }
 

@@ -22,6 +22,7 @@
 #include "ctl/must.h"
 #include "ctl/run.h"
 #include "ctl/run_exec.h"
+#include "ctl/run_in_place.h"
 #include "ctl/tokens.h"
 #include "ctl/view.h"
 
@@ -33,6 +34,7 @@ struct poll_options {
 	bool is_follow;
 	bool is_raw;
 	bool is_length_prefix;
+	bool is_in_place;
 	bool is_no_ack;
 	bool is_exec;
 	struct exec_options exec;
@@ -58,6 +60,8 @@ static const struct param_spec specs[] = {
 	  .doc = "write the bytes of one message and nothing else", .offset = AT(is_raw) },
 	{ .name = "length_prefix", .type = PARAM_BOOL, .def = "false",
 	  .doc = "with --raw: write the length of each message before it (4 bytes, big-endian)", .offset = AT(is_length_prefix) },
+	{ .name = "in_place", .type = PARAM_BOOL, .def = "false",
+	  .doc = "with --raw: read payload in the daemon's memory, which pool.share has to allow", .offset = AT(is_in_place) },
 	{ .name = "no_ack", .type = PARAM_BOOL, .def = "false",
 	  .doc = "do not acknowledge: somebody else will, with the tokens, within the lease", .offset = AT(is_no_ack) },
 	{ .name = "exec", .type = PARAM_BOOL, .def = "false",
@@ -137,6 +141,11 @@ check_options(const struct poll *poll, const struct args *args)
 		    "they are acknowledged here");
 	if (options->is_length_prefix && !options->is_raw)
 		return ctl_usage(ctl, "--length-prefix goes with --raw");
+	if (options->is_in_place &&
+	    (!options->is_raw || options->is_no_ack ||
+		field_is_set(args->params, "max_bytes")))
+		return ctl_usage(ctl,
+		    "--in-place goes with --raw, and without --no-ack and --max-bytes");
 	if (options->is_raw && ctl->out.is_json)
 		return ctl_usage(ctl, "--raw and --json exclude each other");
 	if (options->is_raw && field_is_set(args->params, "encoding"))
@@ -408,6 +417,19 @@ poll_exec(struct poll *poll, const struct args *args)
 	return exec_run(poll->ctl, exec, poll->params, poll->left);
 }
 
+static int
+poll_in_place(const struct poll *poll)
+{
+	const struct in_place_options options = {
+		.count = poll->left,
+		.wait_ms = (uint64_t)field_number(poll->params, "wait_ms"),
+		.is_follow = poll->options.is_follow,
+		.is_length_prefix = poll->options.is_length_prefix,
+	};
+
+	return in_place_run(poll->ctl, &options);
+}
+
 int
 run_poll(struct ctl *ctl, const struct args *args)
 {
@@ -426,6 +448,8 @@ run_poll(struct ctl *ctl, const struct args *args)
 	prepare(&poll, args);
 	if (poll.options.is_exec)
 		rc = poll_exec(&poll, args);
+	else if (poll.options.is_in_place)
+		rc = poll_in_place(&poll);
 	else
 		rc = poll.options.is_follow ? poll_follow(&poll) : poll_some(&poll);
 	json_decref(poll.params);

@@ -21,6 +21,7 @@
 #include "lib/core/addr.h"
 #include "lib/core/base64.h"
 #include "lib/core/num.h"
+#include "lib/core/text.h"
 
 #define MESSAGE_MAX  3145728u /* bytes that are read of one message, at the most */
 #define CHUNK_MAX    2097152u
@@ -113,11 +114,11 @@ check_target(struct send *send)
 	return 0;
 }
 
-/* Open a connection, unless one was named. */
+/* Open a connection, unless one was named; for as long as each message may take. */
 static int
 open_conn(struct send *send)
 {
-	json_t *nothing;
+	json_t *timeout = json_object_get(send->args->params, "timeout_ms"), *params;
 	int rc;
 
 	if (send->conn != 0)
@@ -125,10 +126,10 @@ open_conn(struct send *send)
 	rc = ctl_watch(send->ctl);
 	if (rc != 0)
 		return rc;
-	nothing = must(json_object());
-	rc = dial_call(send->ctl, METHOD_CONN_OPEN, send->args->words[0], nothing,
+	params = must(json_pack("{s:O*}", "timeout_ms", timeout));
+	rc = dial_call(send->ctl, METHOD_CONN_OPEN, send->args->words[0], params,
 	    &send->opened);
-	json_decref(nothing);
+	json_decref(params);
 	if (rc == 0)
 		send->conn = field_number(send->opened, "conn");
 	return rc;
@@ -213,8 +214,9 @@ explain(const struct send *send, int rc)
 	if (rc == -EINTR)
 		(void)err_set(err, ERR_CANCELLED, 0, "interrupted");
 	if (send->messages > 0)
-		err_hint(err, "%zu messages with %llu bytes were sent before",
-		    send->messages, (unsigned long long)send->bytes);
+		err_hint(err, "sent before: %zu message%s with %llu byte%s",
+		    send->messages, text_plural(send->messages),
+		    (unsigned long long)send->bytes, text_plural(send->bytes));
 	else if (err->code == ERR_TOO_LARGE && err->hint[0] == '\0')
 		err_hint(err, "--chunk BYTES sends it as several messages");
 }

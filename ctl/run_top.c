@@ -431,7 +431,7 @@ run_once(struct screen *screen)
 
 	if (rc != 0)
 		return rc;
-	(void)interrupt_pause(-1, (int)screen->look.interval_ms);
+	(void)interrupt_pause(-1, -1, (int)screen->look.interval_ms);
 	rc = look_once(screen);
 	if (rc != 0)
 		return rc;

@@ -231,10 +231,10 @@ wait_until(struct ctl *ctl, const struct condition *condition, struct found *fou
 		/* No look is begun that the time might cut off. */
 		if (now + PAUSE_MS >= end) {
 			if (now < end)
-				(void)interrupt_pause(-1, (int)(end - now));
+				(void)interrupt_pause(-1, -1, (int)(end - now));
 			return timed_out(ctl, condition, found);
 		}
-		(void)interrupt_pause(-1, PAUSE_MS);
+		(void)interrupt_pause(-1, -1, PAUSE_MS);
 	}
 }
 

@@ -11,6 +11,7 @@
 #include "ctl/format.h"
 #include "ctl/top.h"
 #include "lib/core/compiler.h"
+#include "lib/core/text.h"
 
 #define LABEL        12u /* columns of what stands at the left of a line */
 #define VALUE        10u /* of a number behind it */
@@ -374,7 +375,7 @@ draw_conns(struct draw *draw)
 	if (first > now->conn_count - rows)
 		first = now->conn_count - rows;
 	canvas_printf(canvas, "%zu connection%s by %s", now->conn_count,
-	    now->conn_count == 1 ? "" : "s", top_sort_names[draw->look->sort]);
+	    text_plural(now->conn_count), top_sort_names[draw->look->sort]);
 	if (rows < now->conn_count)
 		canvas_printf(canvas, ", %zu to %zu", first + 1, first + rows);
 	canvas_end(canvas);

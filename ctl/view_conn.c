@@ -12,6 +12,7 @@
 #include "ctl/format.h"
 #include "ctl/out.h"
 #include "ctl/view.h"
+#include "lib/core/text.h"
 
 /* "none" for people; nothing for a program that reads lines. */
 static void
@@ -77,6 +78,17 @@ view_conns(struct out *out, const struct json_t *result)
 	columns_free(columns);
 }
 
+static void
+add_traffic(struct columns *record, const char *name, const json_t *result,
+    const char *messages_key, const char *bytes_key)
+{
+	long long messages = field_number(result, messages_key);
+	long long bytes = field_number(result, bytes_key);
+
+	record_printf(record, name, "%lld message%s, %lld byte%s", messages,
+	    text_plural((uint64_t)messages), bytes, text_plural((uint64_t)bytes));
+}
+
 void
 view_conn(struct out *out, const struct json_t *result)
 {
@@ -95,14 +107,12 @@ view_conn(struct out *out, const struct json_t *result)
 	record_field(record, "local", result, "local");
 	record_field(record, "listener", result, "listener");
 	record_field(record, "queue pair", result, "qp_num");
-	record_printf(record, "received", "%lld messages, %lld bytes",
-	    field_number(result, "messages"), field_number(result, "bytes"));
+	add_traffic(record, "received", result, "messages", "bytes");
 	columns_text(record, "last received");
 	add_last_recv(record, result);
 	record_printf(record, "slots held", "%lld now, %lld at most",
 	    field_number(result, "held"), field_number(result, "held_max"));
-	record_printf(record, "sent", "%lld messages, %lld bytes",
-	    field_number(result, "sent_messages"), field_number(result, "sent_bytes"));
+	add_traffic(record, "sent", result, "sent_messages", "sent_bytes");
 	record_field(record, "peer's slot size", result, "peer_slot_size");
 	record_field(record, "errors", result, "errors");
 	record_print(record, out);
@@ -129,9 +139,10 @@ void
 view_sent(struct out *out, const struct json_t *result)
 {
 	long long messages = field_number(result, "messages");
+	long long bytes = field_number(result, "bytes");
 	const char *peer = field_text(result, "peer");
 
-	buf_printf(&out->buf, "sent %lld bytes", field_number(result, "bytes"));
+	buf_printf(&out->buf, "sent %lld byte%s", bytes, text_plural((uint64_t)bytes));
 	if (messages != 1)
 		buf_printf(&out->buf, " in %lld messages", messages);
 	buf_puts(&out->buf, " to ");

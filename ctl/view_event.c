@@ -2,6 +2,8 @@
 /* Events as text. */
 #include <config.h>
 
+#include <string.h>
+
 #include <jansson.h>
 
 #include "ctl/buf.h"
@@ -40,7 +42,8 @@ add_what(struct columns *columns, const json_t *event)
 		buf_printf(&what, "%safter %s", what.len ? ", " : "",
 		    format_age((uint64_t)field_number(event, "duration_ns") / 1000000,
 			age, sizeof(age)));
-	if (count > 1)
+	/* The reason of a gap says how many. */
+	if (count > 1 && strcmp(field_text(event, "type"), "event.gap") != 0)
 		buf_printf(&what, "%s%lld times", what.len ? ", " : "", count);
 	columns_textn(columns, what.data ? what.data : "", what.len);
 	buf_free(&what);

@@ -13,12 +13,7 @@
 #include "ctl/format.h"
 #include "ctl/out.h"
 #include "ctl/view.h"
-
-static const char *
-plural(long long n)
-{
-	return n == 1 ? "" : "s";
-}
+#include "lib/core/text.h"
 
 void
 view_posted(struct out *out, const struct json_t *result)
@@ -26,7 +21,7 @@ view_posted(struct out *out, const struct json_t *result)
 	long long accepted = field_number(result, "accepted");
 
 	buf_printf(&out->buf, "%lld slot%s posted; now %lld posted, %lld free\n",
-	    accepted, plural(accepted), field_number(result, "posted"),
+	    accepted, text_plural((uint64_t)accepted), field_number(result, "posted"),
 	    field_number(result, "free"));
 }
 
@@ -38,7 +33,8 @@ add_token_result(struct out *out, const json_t *result, long long done,
 	const json_t *token;
 	size_t i;
 
-	buf_printf(&out->buf, "%lld message%s %s\n", done, plural(done), what);
+	buf_printf(&out->buf, "%lld message%s %s\n", done, text_plural((uint64_t)done),
+	    what);
 	json_array_foreach(json_object_get(result, "unknown"), i, token) {
 		buf_puts(&out->buf, "unknown token: ");
 		buf_add_escaped(&out->buf, json_string_value(token),
@@ -116,6 +112,7 @@ void
 view_srq(struct out *out, const struct json_t *result)
 {
 	bool is_active = strcmp(field_text(result, "state"), "active") == 0;
+	long long refills = field_number(result, "refills_total");
 	struct columns *record = record_new();
 
 	record_field(record, "device", result, "device");
@@ -141,8 +138,9 @@ view_srq(struct out *out, const struct json_t *result)
 	record_field(record, "CQ size", result, "cq_asked");
 	record_printf(record, "pool", "%lld bytes in pages of %lld",
 	    field_number(result, "pool_bytes"), field_number(result, "page_size"));
-	record_printf(record, "posts", "%lld in %lld refills, %lld failed",
-	    field_number(result, "posted_total"), field_number(result, "refills_total"),
+	record_printf(record, "posts", "%lld in %lld refill%s, %lld failed",
+	    field_number(result, "posted_total"), refills,
+	    text_plural((uint64_t)refills),
 	    field_number(result, "post_failures_total"));
 	record_field(record, "times low", result, "times_low_total");
 	add_empty_times(record, result);

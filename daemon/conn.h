@@ -80,9 +80,26 @@ void conn_table_remove(struct conn_table *table, struct conn *conn);
 /* Take it out without remembering: it never was a connection. */
 void conn_table_forget(struct conn_table *table, struct conn *conn);
 
-/* NULL: there is none. */
-struct conn *conn_by_id(const struct conn_table *table, uint64_t id);
-struct conn *conn_by_qp(const struct conn_table *table, uint32_t qp_num);
+/* NULL: there is none. Here, for each is done for every message. */
+static inline struct conn *
+conn_by_id(const struct conn_table *table, uint64_t id)
+{
+	struct conn *conn = table->by_id[id & table->mask];
+
+	while (conn && conn->info.id != id)
+		conn = conn->next_by_id;
+	return conn;
+}
+
+static inline struct conn *
+conn_by_qp(const struct conn_table *table, uint32_t qp_num)
+{
+	struct conn *conn = table->by_qp[qp_num & table->mask];
+
+	while (conn && conn->info.qp_num != qp_num)
+		conn = conn->next_by_qp;
+	return conn;
+}
 
 /* The closed one of that id, NULL: not remembered. */
 const struct conn_info *conn_closed_by_id(const struct conn_table *table, uint64_t id);

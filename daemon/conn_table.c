@@ -89,26 +89,6 @@ conn_table_remove(struct conn_table *table, struct conn *conn)
 	table->closed[table->closed_total++ % CONN_CLOSED_MAX] = conn->info;
 }
 
-struct conn *
-conn_by_id(const struct conn_table *table, uint64_t id)
-{
-	struct conn *conn = table->by_id[id & table->mask];
-
-	while (conn && conn->info.id != id)
-		conn = conn->next_by_id;
-	return conn;
-}
-
-struct conn *
-conn_by_qp(const struct conn_table *table, uint32_t qp_num)
-{
-	struct conn *conn = table->by_qp[qp_num & table->mask];
-
-	while (conn && conn->info.qp_num != qp_num)
-		conn = conn->next_by_qp;
-	return conn;
-}
-
 /* From the latest to the oldest: numbers of queue pairs are used again. */
 static uint64_t
 closed_find(const struct conn_table *table, uint64_t id, uint32_t qp_num)

@@ -21,6 +21,7 @@
 #include "daemon/loop.h"
 #include "daemon/rpma_err.h"
 #include "lib/core/addr.h"
+#include "lib/core/text.h"
 #include "lib/rpma/librpma.h"
 
 #define DRAIN_MAX_NS \
@@ -134,6 +135,8 @@ conns_destroy(struct conns *conns, struct conn *conn)
 
 	/* A failure leaves objects behind that the device's own end removes. */
 	(void)rpma_conn_delete(&conn->rpma);
+	if (conn->is_qp_known)
+		conns->left_until = conns->polled + conns_queue_size(conns);
 	if (conn->sends > 0)
 		sender_conn_gone(conns->sender, conn);
 	leave_state(conns, conn);
@@ -189,7 +192,8 @@ refused(struct conns *conns, const struct sockaddr_storage *peer, const char *re
 	    addr_format(peer, text, sizeof(text)), reason, err ? ": " : "",
 	    err ? err->text : "");
 	if (suppressed > 0)
-		log_notice("conn", "%u more refusals were not logged", suppressed);
+		log_notice("conn", "%u more refusal%s went unlogged", suppressed,
+		    text_plural(suppressed));
 }
 
 void
@@ -439,6 +443,18 @@ is_drained(struct conns *conns, struct conn *conn, uint64_t now_ns)
 	/* Under a flood from others the queue is never empty: count what was read
 	 * instead. */
 	return conn->is_quiet || now_ns >= conn->deadline_ns + DRAIN_MAX_NS;
+}
+
+bool
+conns_have_left(const struct conns *conns)
+{
+	return conns->polled < conns->left_until;
+}
+
+void
+conns_none_left(struct conns *conns)
+{
+	conns->left_until = conns->polled;
 }
 
 void

@@ -45,6 +45,7 @@ struct conns {
 	void *arg;
 	struct events *events; /* may be NULL */
 	uint64_t polled;       /* completions read from the receive queue, ever */
+	uint64_t left_until; /* so many when none of a destroyed queue pair is unread */
 	/* counters */
 	uint64_t requests, accepted, opened, established_total, late;
 	uint64_t rnr_failures; /* established without their RNR timer */
@@ -87,18 +88,81 @@ void conns_close_all(struct conns *conns, const char *reason);
  * empty    the completion queues were seen empty on this turn
  */
 void conns_settle(struct conns *conns, uint64_t now_ns, bool empty);
+/*
+ * Whether the queue may hold completions of queue pairs that are gone. They are read before
+ * a queue pair is made, which may get the number of one of those.
+ */
+bool conns_have_left(const struct conns *conns);
+/* The queue was seen empty, so it holds none. */
+void conns_none_left(struct conns *conns);
 /* Time-outs of dials, idle connections. */
 void conns_tick(struct conns *conns, uint64_t now_ns);
 
-/* A message arrived: count it for its connection and complete arrival (conn, peer). */
-void conns_message(struct conns *conns, struct ledger_arrival *arrival,
-    uint64_t now_ns);
+/* One that holds too much is closed, but only where others go short. */
+void conns_check_quota(struct conns *conns, struct conn *conn);
+/* A message of a connection that is gone. return NULL: it is not remembered */
+const struct conn_info *conns_late_message(struct conns *conns, uint32_t qp_num,
+    uint32_t len);
+
+/* How many slots a connection may hold before it is looked at. */
+static inline uint32_t
+conns_quota(const struct conns *conns)
+{
+	const uint32_t quota = conns->settings->conns_quota_slots;
+
+	return quota != 0 ? quota : UINT32_MAX;
+}
+
+/*
+ * A message of that many bytes arrived: count it for its connection.
+ *
+ * recent   the connection of the last one, for they come in bursts; NULL at first, and whenever
+ *          connections may have been destroyed
+ * return   the connection's, which may be closed; NULL: not known
+ */
+static inline const struct conn_info *
+conns_message(struct conns *conns, uint32_t qp_num, uint32_t len, uint64_t now_ns,
+    uint32_t quota, struct conn **recent)
+{
+	struct conn *conn = *recent;
+	uint32_t held;
+
+	if (!conn || conn->info.qp_num != qp_num)
+		conn = *recent = conn_by_qp(&conns->table, qp_num);
+	if (RPMAD_UNLIKELY(!conn))
+		return conns_late_message(conns, qp_num, len);
+	conn->info.messages++;
+	conn->info.last_recv_ns = now_ns;
+	held = ++conn->info.held;
+	if (held > conn->info.held_max)
+		conn->info.held_max = held;
+	conn->info.bytes += len;
+	if (RPMAD_UNLIKELY(conn->info.state == CONN_DRAINING))
+		conns->late++;
+	else if (RPMAD_UNLIKELY(held > quota))
+		conns_check_quota(conns, conn);
+	return &conn->info;
+}
+
 /* A receive of that queue pair failed with that status. */
 void conns_recv_failed(struct conns *conns, uint32_t qp_num, int status);
 /* A send of the connection failed with that status. */
 void conns_send_failed(struct conns *conns, struct conn *conn, int status);
-/* A message of that connection left the pool. */
-void conns_released(struct conns *conns, uint64_t id);
+/* A message of a connection that is gone left the pool. */
+void conns_late_released(struct conns *conns, uint64_t id);
+/* A message of that connection left the pool. recent: as in conns_message() */
+static inline void
+conns_released(struct conns *conns, uint64_t id, struct conn **recent)
+{
+	struct conn *conn = *recent;
+
+	if (!conn || conn->info.id != id)
+		conn = *recent = conn_by_id(&conns->table, id);
+	if (RPMAD_UNLIKELY(!conn))
+		conns_late_released(conns, id);
+	else if (conn->info.held > 0)
+		conn->info.held--;
+}
 /* LAST_WQE_REACHED, or a fatal error, of a queue pair. */
 void conns_last_wqe(struct conns *conns, uint32_t qp_num);
 void conns_qp_fatal(struct conns *conns, uint32_t qp_num);

@@ -11,6 +11,7 @@
 #include "daemon/loop.h"
 #include "daemon/rpma_err.h"
 #include "lib/core/addr.h"
+#include "lib/core/text.h"
 #include "lib/rpma/librpma.h"
 
 /* InfiniBand Architecture Specification volume 1, 12.6.7.2: reasons of a REJ message.
@@ -48,8 +49,9 @@ may_dial(const struct conns *conns, struct err *err)
 	}
 	if (conns->table.count >= conns->settings->conns_max) {
 		(void)err_set(err, ERR_LIMIT, 0,
-		    "there are %u connections already, the limit of connections.max",
-		    conns->table.count);
+		    "connections.max allows %u connection%s, and no more is free",
+		    conns->settings->conns_max,
+		    text_plural(conns->settings->conns_max));
 		return false;
 	}
 	return true;

@@ -10,48 +10,25 @@
 #include "daemon/rpma_err.h"
 #include "lib/rpma/librpma.h"
 
-/* One that holds too much is closed, but only where others go short. */
-static void
-check_quota(struct conns *conns, struct conn *conn)
+void
+conns_check_quota(struct conns *conns, struct conn *conn)
 {
-	const struct settings *settings = conns->settings;
-
-	if (settings->conns_quota_slots == 0 ||
-	    conn->info.held <= settings->conns_quota_slots || conns->established < 2)
-		return;
-	if (srq_is_short(conns->srq))
+	if (conns->established >= 2 && srq_is_short(conns->srq))
 		conns_close(conns, conn, "over_quota");
 }
 
-void
-conns_message(struct conns *conns, struct ledger_arrival *arrival, uint64_t now_ns)
+const struct conn_info *
+conns_late_message(struct conns *conns, uint32_t qp_num, uint32_t len)
 {
-	struct conn *conn = conn_by_qp(&conns->table, arrival->qp_num);
-	struct conn_info *closed;
+	struct conn_info *closed = conn_closed_entry(&conns->table, 0, qp_num);
 
-	if (!conn) {
-		closed = conn_closed_entry(&conns->table, 0, arrival->qp_num);
-		conns->late++;
-		if (closed) {
-			arrival->conn = closed->id;
-			arrival->peer = closed->peer;
-			closed->messages++;
-			closed->bytes += arrival->len;
-			closed->held++;
-		}
-		return;
+	conns->late++;
+	if (closed) {
+		closed->messages++;
+		closed->bytes += len;
+		closed->held++;
 	}
-	arrival->conn = conn->info.id;
-	arrival->peer = conn->info.peer;
-	conn->info.messages++;
-	conn->info.bytes += arrival->len;
-	if (++conn->info.held > conn->info.held_max)
-		conn->info.held_max = conn->info.held;
-	conn->info.last_recv_ns = now_ns;
-	if (conn->info.state == CONN_DRAINING)
-		conns->late++;
-	else
-		check_quota(conns, conn);
+	return closed;
 }
 
 /*
@@ -118,14 +95,12 @@ conns_send_failed(struct conns *conns, struct conn *conn, int status)
 }
 
 void
-conns_released(struct conns *conns, uint64_t id)
+conns_late_released(struct conns *conns, uint64_t id)
 {
-	struct conn *conn = conn_by_id(&conns->table, id);
-	struct conn_info *info =
-	    conn ? &conn->info : conn_closed_entry(&conns->table, id, 0);
+	struct conn_info *closed = conn_closed_entry(&conns->table, id, 0);
 
-	if (info && info->held > 0)
-		info->held--;
+	if (closed && closed->held > 0)
+		closed->held--;
 }
 
 void

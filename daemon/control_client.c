@@ -2,249 +2,24 @@
 /* One client of the control socket: its buffers, its pace and its end. */
 #include <config.h>
 
-#include "daemon/control_client.h"
+#include "daemon/control_client_impl.h"
 
 #include <errno.h>
 #include <poll.h>
-#include <stdint.h>
 #include <stdlib.h>
-#include <sys/queue.h>
 #include <sys/socket.h>
-#include <sys/uio.h>
 #include <unistd.h>
 
 #include <event2/buffer.h>
 #include <event2/event.h>
-#include <event2/event_struct.h>
 
-#include "daemon/loop.h"
 #include "lib/core/frame.h"
 #include "lib/core/log.h"
 
-#define READ_SIZE    16384    /* bytes of one recv(2) */
-#define READ_BUDGET  16       /* of them in a turn */
-#define LINE_BUDGET  32       /* lines served in a turn */
-#define TIME_BUDGET  2000000u /* ns of serving in a turn, the last line apart */
-#define WRITE_PIECES 16       /* of one sendmsg(2) */
-
-/* Somebody wants to know when all bytes up to end are written. */
-struct mark {
-	STAILQ_ENTRY(mark) link;
-	uint64_t end; /* on the scale of client.queued */
-	client_written_fn fn;
-	void *arg;
-};
-
-struct client {
-	const struct client_config *config;
-	void *user; /* of the hooks */
-	int fd;
-	struct event event;
-	short armed; /* what the event waits for; 0: nothing */
-	struct frame *in;
-	struct evbuffer *out;
-	STAILQ_HEAD(, mark) marks;
-	uint64_t queued;  /* bytes ever put into out */
-	uint64_t written; /* bytes ever taken out of it */
-	uint64_t replied; /* of queued, those up to the end of the last reply */
-	struct loop_timer *stall_timer;
-	struct loop_deferred work;    /* client_work(), again or for the first time */
-	struct loop_deferred destroy; /* the memory, when nobody is inside any more */
-	unsigned int holds;           /* replies that will come later */
-	pid_t pid;
-	bool is_stalling; /* stall_timer runs */
-	bool is_full;     /* it had no room, which on_room() has not taken back */
-	bool was_full;    /* it ever had none */
-	bool is_broken;   /* it reads no more: what is written is thrown away */
-	bool is_doomed;   /* to be dropped */
-	bool at_eof;      /* nothing more comes from it */
-	bool is_served;   /* and all that came was served */
-};
-
-/* ---- output ---- */
-
-/* Report the replies that are written up to client->written, or (false) all. */
-static void
-report_marks(struct client *client, bool written)
-{
-	struct mark *mark;
-
-	while ((mark = STAILQ_FIRST(&client->marks))) {
-		if (written && mark->end > client->written)
-			return;
-		STAILQ_REMOVE_HEAD(&client->marks, link);
-		mark->fn(mark->arg, written);
-		free(mark);
-	}
-}
-
-/* It will read nothing more; its requests are served all the same. */
-static void
-break_output(struct client *client)
-{
-	client->is_broken = true;
-	(void)evbuffer_drain(client->out, evbuffer_get_length(client->out));
-	report_marks(client, false);
-}
-
-/* One sendmsg(2). return   bytes, or a negative errno */
-static ssize_t
-write_some(struct client *client)
-{
-	struct evbuffer_iovec pieces[WRITE_PIECES];
-	struct iovec iov[WRITE_PIECES];
-	struct msghdr msg = { .msg_iov = iov };
-	ssize_t n;
-	int i, count;
-
-	count = evbuffer_peek(client->out, -1, NULL, pieces, WRITE_PIECES);
-	if (count > WRITE_PIECES)
-		count = WRITE_PIECES;
-	for (i = 0; i < count; i++) {
-		iov[i].iov_base = pieces[i].iov_base;
-		iov[i].iov_len = pieces[i].iov_len;
-	}
-	msg.msg_iovlen = (size_t)count;
-	do
-		n = sendmsg(client->fd, &msg, MSG_NOSIGNAL | MSG_DONTWAIT);
-	while (n < 0 && errno == EINTR);
-	return n < 0 ? -errno : n;
-}
-
-/* Write what the kernel takes, and watch that it takes something. */
-static void
-flush(struct client *client)
-{
-	bool has_progressed = false;
-	ssize_t n = 0;
-
-	while (evbuffer_get_length(client->out) > 0) {
-		n = write_some(client);
-		if (n < 0)
-			break;
-		has_progressed = true;
-		(void)evbuffer_drain(client->out, (size_t)n);
-		client->written += (uint64_t)n;
-	}
-	if (n < 0 && n != -EAGAIN)
-		break_output(client);
-	report_marks(client, true);
-	if (client->is_full && client_has_room(client)) {
-		client->is_full = false;
-		client->config->hooks.on_room(client->user);
-	}
-	if (evbuffer_get_length(client->out) == 0 ||
-	    client->written >= client->replied) {
-		loop_timer_stop(client->stall_timer);
-		client->is_stalling = false;
-	} else if (has_progressed || !client->is_stalling) {
-		loop_timer_start(client->stall_timer, client->config->stall_ms);
-		client->is_stalling = true;
-	}
-}
-
-static void
-free_bytes(const void *data, size_t len, void *bytes)
-{
-	(void)data;
-	(void)len;
-	free(bytes);
-}
-
-int
-client_notify(struct client *client, char *bytes, size_t len, client_written_fn fn,
-    void *arg)
-{
-	struct mark *mark = NULL;
-	int rc = -EPIPE;
-
-	if (client->is_broken || client->is_doomed)
-		goto fail;
-	rc = -ENOMEM;
-	if (fn) {
-		mark = malloc(sizeof(*mark));
-		if (!mark)
-			goto fail;
-		*mark =
-		    (struct mark){ .end = client->queued + len, .fn = fn, .arg = arg };
-	}
-	if (evbuffer_add_reference(client->out, bytes, len, free_bytes, bytes) < 0)
-		goto fail;
-	client->queued += len;
-	client->is_full = !client_has_room(client);
-	client->was_full |= client->is_full;
-	if (mark)
-		STAILQ_INSERT_TAIL(&client->marks, mark, link);
-	loop_defer(client->config->loop, &client->work);
-	return 0;
-
-fail:
-	free(mark);
-	free(bytes);
-	return rc;
-}
-
-int
-client_send(struct client *client, char *bytes, size_t len, client_written_fn fn,
-    void *arg)
-{
-	int rc;
-
-	if (!client->is_doomed &&
-	    evbuffer_get_length(client->out) > CLIENT_DROP_BYTES) {
-		log_notice("control", "pid=%ld dropped: it leaves its replies unread",
-		    (long)client->pid);
-		client_drop(client);
-	}
-	rc = client_notify(client, bytes, len, fn, arg);
-	if (rc == 0)
-		client->replied = client->queued;
-	return rc;
-}
-
-void
-client_drop(struct client *client)
-{
-	client->is_doomed = true;
-	loop_defer(client->config->loop, &client->work);
-}
-
-void
-client_hold(struct client *client)
-{
-	client->holds++;
-}
-
-void
-client_release(struct client *client)
-{
-	client->holds--;
-	loop_defer(client->config->loop, &client->work);
-}
-
-bool
-client_is_broken(const struct client *client)
-{
-	return client->is_broken;
-}
-
-size_t
-client_unsent(const struct client *client)
-{
-	return evbuffer_get_length(client->out);
-}
-
-bool
-client_was_full(const struct client *client)
-{
-	return client->was_full;
-}
-
-bool
-client_has_room(const struct client *client)
-{
-	return client_unsent(client) <= CLIENT_PAUSE_BYTES;
-}
+#define READ_SIZE   16384    /* bytes of one recv(2) */
+#define READ_BUDGET 16       /* of them in a turn */
+#define LINE_BUDGET 32       /* lines served in a turn */
+#define TIME_BUDGET 2000000u /* ns of serving in a turn, the last line apart */
 
 /* ---- input ---- */
 
@@ -263,7 +38,7 @@ read_some(struct client *client)
 	if (n <= 0) {
 		/* What it had asked before it was gone is served all the same. */
 		if (n < 0)
-			break_output(client);
+			client_break_output(client);
 		client->at_eof = true;
 		return true;
 	}
@@ -335,6 +110,7 @@ free_memory(void *arg)
 	if (client->out)
 		evbuffer_free(client->out);
 	loop_timer_free(client->stall_timer);
+	free(client->event);
 	free(client);
 }
 
@@ -344,9 +120,9 @@ end(struct client *client, bool dropped)
 	loop_defer_cancel(client->config->loop, &client->work);
 	loop_timer_stop(client->stall_timer);
 	if (client->armed)
-		(void)event_del(&client->event); /* fails for no event of ours */
+		(void)event_del(client->event); /* fails for no event of ours */
 	client->armed = 0;
-	break_output(client);
+	client_break_output(client);
 	client->config->hooks.on_close(client->user);
 	(void)close(client->fd);
 	client->config->on_gone(client->config->gone_arg, client, dropped);
@@ -388,11 +164,11 @@ arm(struct client *client)
 	if (wanted == client->armed)
 		return 0;
 	if (client->armed)
-		(void)event_del(&client->event); /* fails for no event of ours */
+		(void)event_del(client->event); /* fails for no event of ours */
 	client->armed = 0;
-	if (event_assign(&client->event, loop_base(client->config->loop), client->fd,
+	if (event_assign(client->event, loop_base(client->config->loop), client->fd,
 		wanted, on_event, client) < 0 ||
-	    event_add(&client->event, NULL) < 0)
+	    event_add(client->event, NULL) < 0)
 		return -ENOMEM;
 	client->armed = wanted;
 	return 0;
@@ -404,9 +180,9 @@ client_work(void *arg)
 {
 	struct client *client = arg;
 
-	flush(client);
+	client_flush(client);
 	serve(client);
-	flush(client);
+	client_flush(client);
 	if (client->is_doomed)
 		end(client, true);
 	else if (client->is_served && client_unsent(client) == 0 &&
@@ -428,7 +204,7 @@ on_stall(void *arg)
 	struct client *client = arg;
 	const uint64_t before = client->written;
 
-	flush(client);
+	client_flush(client);
 	if (client->written != before || client_unsent(client) == 0) {
 		client_work(client);
 		return;
@@ -470,7 +246,9 @@ client_new(const struct client_config *config, int fd, struct client **out)
 	client->destroy = (struct loop_deferred){ .fn = free_memory, .arg = client };
 	STAILQ_INIT(&client->marks);
 	client->out = evbuffer_new();
-	if (!client->out || frame_new(config->max_request, &client->in) < 0 ||
+	client->event = calloc(1, event_get_struct_event_size());
+	if (!client->out || !client->event ||
+	    frame_new(config->max_request, &client->in) < 0 ||
 	    loop_timer_new(config->loop, on_stall, client, &client->stall_timer) < 0)
 		goto fail;
 	rc = arm(client);
@@ -485,8 +263,8 @@ client_new(const struct client_config *config, int fd, struct client **out)
 fail:
 	loop_defer_cancel(config->loop, &client->work);
 	if (client->armed)
-		(void)event_del(&client->event); /* fails for no event of ours */
-	report_marks(client, false);
+		(void)event_del(client->event); /* fails for no event of ours */
+	client_report(client, false);
 	(void)close(fd);
 	free_memory(client);
 	return rc;
@@ -495,6 +273,6 @@ fail:
 void
 client_close(struct client *client)
 {
-	flush(client);
+	client_flush(client);
 	end(client, false);
 }

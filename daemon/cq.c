@@ -15,7 +15,8 @@
 #include "lib/rpma/librpma.h"
 
 #define BATCH          64
-#define BATCHES_A_TURN 16u
+/* More would leave the receive queue empty behind them before it is filled again. */
+#define BATCHES_A_TURN 4u
 
 int
 cq_open(struct cq *cq, struct rpma_cq *rpma, struct err *err)
@@ -65,7 +66,7 @@ cq_drain(struct cq *cq, enum cq_cause cause)
 	if (cause == CQ_EVENT && take_events(cq) == CQ_DEAD)
 		return CQ_DEAD;
 	for (batch = 0; batch < BATCHES_A_TURN && result == CQ_MORE; batch++) {
-		int got = 0, i;
+		int got = 0;
 		int rc = rpma_cq_get_wc(cq->rpma, BATCH, wcs, &got);
 
 		if (rc == RPMA_E_NO_COMPLETION) {
@@ -74,8 +75,8 @@ cq_drain(struct cq *cq, enum cq_cause cause)
 			cq->stats.poll_failures++;
 			return CQ_DEAD;
 		}
-		for (i = 0; i < got && rc == 0; i++)
-			cq->on_wc(cq->arg, &wcs[i]);
+		if (rc == 0)
+			cq->on_wcs(cq->arg, wcs, got);
 		total += (uint64_t)got;
 	}
 	if (total > cq->stats.batch_max)

@@ -26,7 +26,7 @@ struct cq {
 	struct rpma_cq *rpma; /* borrowed; NULL: closed */
 	int fd;
 	struct cq_stats stats;
-	void (*on_wc)(void *arg, const struct ibv_wc *wc);
+	void (*on_wcs)(void *arg, const struct ibv_wc *wcs, int count);
 	void *arg;
 };
 
@@ -50,7 +50,7 @@ enum cq_result {
 	CQ_DEAD, /* the queue cannot be polled */
 };
 
-/* on_wc is called for each completion. */
+/* on_wcs is called for each batch of completions. */
 enum cq_result cq_drain(struct cq *cq, enum cq_cause cause);
 
 #endif

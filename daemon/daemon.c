@@ -26,7 +26,7 @@
 #include "lib/core/log.h"
 #include "lib/core/usock.h"
 
-#define STOP_MAX_MS    4500u /* from the wish to stop to the end */
+#define STOP_MAX_MS    4000u /* from the wish to stop to the end */
 #define LINGER_STEP_MS 10    /* between looks at whether all replies were read */
 #define LINGER_STEPS   30
 

@@ -12,9 +12,10 @@
 #include "daemon/engine_impl.h"
 #include "daemon/events.h"
 #include "lib/core/log.h"
+#include "lib/core/text.h"
 
 #define SECOND_NS       1000000000u
-#define STOP_NS         4000000000u /* an orderly stop ends after this in any case */
+#define STOP_NS         3000000000u /* an orderly stop ends after this in any case */
 #define RETRY_FIRST_NS  250000000u
 #define RETRY_MAX_NS    (SECOND_NS / 2)
 #define FLAP_NS         (60ull * SECOND_NS) /* a device lost so soon after its opening */
@@ -22,6 +23,7 @@
 #define TICK_DRAIN_MS   10u
 #define TICK_PENDING_MS 20u
 #define TICK_IDLE_MS    1000u
+#define REFILL_BATCHES  16u /* in a turn */
 
 const char *
 engine_state_name(enum engine_state state)
@@ -79,12 +81,14 @@ engine_device(const struct engine *engine)
 static void
 refill(struct engine *engine)
 {
+	unsigned int batch;
 	struct err err;
-	int rc;
+	int rc = 1;
 
 	if (engine->state != ENGINE_RUNNING || engine->is_refill_failing)
 		return;
-	rc = srq_refill(engine->srq, &err);
+	for (batch = 0; batch < REFILL_BATCHES && rc > 0; batch++)
+		rc = srq_refill(engine->srq, &err);
 	if (rc > 0)
 		engine_kick(engine);
 	if (rc >= 0)
@@ -231,6 +235,29 @@ retry_device(struct engine *engine, uint64_t now_ns)
 	engine_set_state(engine, ENGINE_WAITING_FOR_DEVICE, err.text);
 }
 
+/* The ledger's balance: a defect is told of once, and counted while it lasts. */
+static void
+check_ledger(struct engine *engine)
+{
+	struct ledger_counts counts, records;
+	char text[160];
+
+	if (ledger_check(engine->ledger) || engine->ledger_faults++ > 0)
+		return;
+	ledger_counts(engine->ledger, &counts);
+	ledger_recount(engine->ledger, &records);
+	(void)snprintf(text, sizeof(text),
+	    "counts %u free %u posted %u ready %u leased of %u, "
+	    "records %u free %u posted %u ready %u leased of %u",
+	    counts.free, counts.posted, counts.ready, counts.leased, counts.total,
+	    records.free, records.posted, records.ready, records.leased, records.total);
+	log_error("ledger",
+	    "its counts and its records disagree (%s): this is a defect of rpmad, please "
+	    "report it",
+	    text);
+	events_add(engine->events, EVENT_LEDGER_FAULT, 0, NULL, text, 0);
+}
+
 /* Once a second: the safety poll, the ledger's balance, listeners that are down. */
 static void
 each_second(struct engine *engine, uint64_t now_ns)
@@ -244,10 +271,7 @@ each_second(struct engine *engine, uint64_t now_ns)
 		(void)engine_drain(engine, &engine->recv_cq, CQ_SAFETY);
 		(void)engine_drain(engine, sender_cq(engine->sender), CQ_SAFETY);
 	}
-	if (!ledger_check(engine->ledger) && engine->ledger_faults++ == 0)
-		log_error("ledger",
-		    "its counts and its records disagree: this is a "
-		    "defect of rpmad, please report it");
+	check_ledger(engine);
 	if (engine->state == ENGINE_RUNNING)
 		(void)engine_listeners_up(engine, NULL);
 	engine->is_refill_failing = false;
@@ -275,8 +299,8 @@ on_tick(void *arg)
 	if (engine->conns.draining > 0)
 		engine->wants_drain = true;
 	if (engine->state == ENGINE_STOPPING && now_ns >= engine->stop_deadline_ns) {
-		log_warning("engine", "%u connections were not drained in time",
-		    engine->conns.table.count);
+		log_warning("engine", "%u connection%s not drained in time",
+		    engine->conns.table.count, text_plural(engine->conns.table.count));
 		engine_down(engine, "shutdown", false);
 	}
 	engine_kick(engine);
@@ -376,7 +400,7 @@ engine_new(struct loop *loop, const struct settings *settings,
 	engine->settings = settings;
 	engine->pool.memory = (struct region)REGION_NONE;
 	engine->pool.ledger_memory = (struct region)REGION_NONE;
-	engine->recv_cq.on_wc = engine_on_recv_wc;
+	engine->recv_cq.on_wcs = engine_on_recv_wcs;
 	engine->recv_cq.arg = engine;
 	engine->work.fn = do_work;
 	engine->work.arg = engine;

@@ -19,6 +19,7 @@
 
 struct engine;
 struct loop;
+struct ring;
 
 /* Where the engine stands. */
 enum engine_state {
@@ -71,6 +72,13 @@ struct ledger *engine_ledger(struct engine *engine);
 const void *engine_slot_data(const struct engine *engine, uint32_t slot);
 
 /*
+ * A descriptor of the pool's memory that can only be read, see region_open_readonly().
+ * The bytes of slot s are those from s * pool.slot_size on.
+ */
+RPMAD_MUST_USE int engine_open_memory(const struct engine *engine, int *fd,
+    struct err *err);
+
+/*
  * Post free slots. accepted: how many, less than count when fewer are free.
  * return    0; ERR_SRQ_FULL nothing is free, ERR_NOT_READY no device, ERR_PROVIDER
  */
@@ -90,9 +98,31 @@ int engine_post_slot(struct engine *engine, uint32_t slot, uint32_t len,
  */
 bool engine_lease(struct engine *engine, struct ledger_owner *owner, uint64_t lease_ms,
     struct ledger_message *out);
+/* What many messages share, whose time is read once. */
+struct engine_clock {
+	uint64_t now_ns;  /* monotonic */
+	uint64_t wall_ns; /* since 1970 */
+};
+struct engine_clock engine_clock(void);
+/*
+ * Lease for a reader in place, bound to owner, into its ring: as many as are ready, as it has room
+ * for, and max. return   how many
+ */
+unsigned int engine_ring_deliver(struct engine *engine, struct ledger_owner *owner,
+    const struct engine_clock *clock, struct ring *ring, unsigned int max);
+/*
+ * Acknowledge and give back what its answers say, of what owner holds; what names nothing of
+ * that is counted by the ring. At most budget answers.
+ */
+void engine_ring_settle(struct engine *engine, struct ledger_owner *owner,
+    const struct engine_clock *clock, struct ring *ring, unsigned int budget);
+/* Whether fewer receives are posted than receive.low_watermark. */
+bool engine_is_low(const struct engine *engine);
 bool engine_peek(struct engine *engine, struct ledger_message *out);
 enum ledger_result engine_ack(struct engine *engine, const char *token);
 enum ledger_result engine_nack(struct engine *engine, const char *token);
+/* Acknowledge all that owner holds; the number. */
+uint32_t engine_ack_held(struct engine *engine, struct ledger_owner *owner);
 /* Acknowledge what was leased with ack "auto". */
 void engine_auto_ack(struct engine *engine, uint32_t slot, uint32_t generation);
 /* The reply that carried this delivery was lost. See ledger_undeliver(). */
@@ -187,7 +217,7 @@ void engine_conn_close(struct engine *engine, uint64_t id, engine_done_fn done,
 void engine_conn_send(struct engine *engine, uint64_t id, const void *data, size_t len,
     uint64_t imm, uint64_t timeout_ms, engine_done_fn done, void *arg);
 
-/* A counter by name: completion status, close reason, reject reason. */
+/* A counter by name: errno, completion status, reason. */
 struct engine_named_count {
 	char name[CONN_REASON_MAX];
 	uint64_t count;
@@ -199,6 +229,9 @@ struct engine_stats {
 	/* srq */
 	uint64_t posted, refills, post_failures, times_low, times_empty, empty_ns;
 	bool is_empty;
+	struct engine_named_count
+	    post_errors[ENGINE_NAMED_MAX]; /* post_failures by errno */
+	size_t post_error_count;
 	/* recv */
 	uint64_t messages, bytes, imms, polled, redelivered, acked, nacked, expired,
 	    auto_acked;
@@ -210,6 +243,8 @@ struct engine_stats {
 	struct histogram hold_ns;  /* from its last delivery to its acknowledgement */
 	struct engine_named_count recv_errors[ENGINE_NAMED_MAX];
 	size_t recv_error_count;
+	struct engine_named_count drops[ENGINE_NAMED_MAX]; /* dropped by reason */
+	size_t drop_count;
 	/* send */
 	uint32_t send_free, send_total;
 	uint64_t sent, sent_bytes, send_failures;
@@ -219,6 +254,7 @@ struct engine_stats {
 	/* cm */
 	uint64_t requests, accepted, established, opened, closed, unknown_events;
 	uint32_t conns, listeners;
+	uint32_t cm_ids; /* of listeners that are up, and of connections */
 	struct engine_named_count rejected[ENGINE_NAMED_MAX];
 	size_t rejected_count;
 	struct engine_named_count closes[ENGINE_NAMED_MAX];
@@ -226,6 +262,7 @@ struct engine_stats {
 	/* memory */
 	uint64_t registered_bytes;
 	uint64_t memlock_limit_bytes; /* UINT64_MAX: none */
+	uint64_t huge_page_bytes;     /* of the pool; 0: it is in ordinary pages */
 };
 void engine_stats(const struct engine *engine, struct engine_stats *out);
 

@@ -208,14 +208,19 @@ engine_conn_send(struct engine *engine, uint64_t id, const void *data, size_t le
 	struct err err;
 	int rc;
 
-	rc = conn ? may_send(engine, conn, &err) : no_such_conn(engine, id, &err);
+	if (!conn) {
+		(void)no_such_conn(engine, id, &err);
+		done(arg, &err, NULL);
+		return;
+	}
+	rc = may_send(engine, conn, &err);
 	if (rc == 0) {
 		conn->active_ns = now_ns;
 		rc = sender_send(engine->sender, conn, data, len, imm,
 		    now_ns + timeout_ms * 1000000, done, arg, &err);
 	}
 	if (rc != 0)
-		done(arg, &err, conn ? &conn->info : NULL);
+		done(arg, &err, &conn->info);
 	else
 		engine_kick(engine);
 }

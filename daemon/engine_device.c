@@ -30,8 +30,10 @@ engine_lose(struct engine *engine, const char *reason)
 bool
 engine_drain(struct engine *engine, struct cq *cq, enum cq_cause cause)
 {
-	enum cq_result result = cq_drain(cq, cause);
+	enum cq_result result;
 
+	engine->drain_clock = engine_clock();
+	result = cq_drain(cq, cause);
 	if (result == CQ_DEAD) {
 		engine_lose(engine, "error:CQ_FATAL");
 	} else if (result == CQ_MORE) {
@@ -100,6 +102,15 @@ on_cm_event(struct engine *engine, struct rpma_cm_event *event)
 	}
 }
 
+/* Completions know their connection by the number of its queue pair alone. */
+static void
+read_left(struct engine *engine)
+{
+	while (conns_have_left(&engine->conns) && !engine->is_device_lost)
+		if (engine_drain(engine, &engine->recv_cq, CQ_DRAIN))
+			conns_none_left(&engine->conns);
+}
+
 void
 engine_read_cm(struct engine *engine)
 {
@@ -107,8 +118,11 @@ engine_read_cm(struct engine *engine)
 	unsigned int i;
 
 	for (i = 0; i < CM_EVENTS_A_TURN; i++) {
-		int rc = rpma_cm_next_event(engine->cm, &event);
+		int rc;
 
+		/* Dials and requests make queue pairs, and numbers are used again. */
+		read_left(engine);
+		rc = rpma_cm_next_event(engine->cm, &event);
 		if (rc == RPMA_E_NO_EVENT)
 			return;
 		if (rc == 0) {

@@ -42,6 +42,7 @@ struct engine {
 	struct conns conns;
 	struct listeners listeners;
 	struct cq recv_cq;
+	struct engine_clock drain_clock; /* when the reading of completions began */
 	struct loop_timer *tick;
 	struct loop_deferred work;
 
@@ -69,16 +70,29 @@ struct engine {
 	unsigned int sample;
 
 	/* counters */
-	uint64_t messages, bytes, imms, polled, redelivered, acked, nacked, expired;
+	uint64_t messages, imms, polled, redelivered, acked, nacked, expired;
 	uint64_t auto_acked, flushed, dropped, unknown_events, ledger_faults;
-	struct named_counts recv_errors;
+	struct named_counts recv_errors, drops;
 	struct histogram size_bytes, queue_ns, hold_ns;
 	uint64_t *
 	    leased_ns; /* of each slot: when its message was delivered last; 0: never */
 };
 
-/* A completion of the receive queue; arg is the engine. */
-void engine_on_recv_wc(void *arg, const struct ibv_wc *wc);
+/* Completions of the receive queue; arg is the engine. */
+void engine_on_recv_wcs(void *arg, const struct ibv_wc *wcs, int count);
+/* How long a message has waited. The wall clock, which it keeps over a restart, may go back. */
+static inline uint64_t
+engine_waited_ns(uint64_t received_ns, const struct engine_clock *clock)
+{
+	return clock->wall_ns > received_ns ? clock->wall_ns - received_ns : 0;
+}
+
+/* engine_lease() to an owner at a time that was read before. */
+bool engine_lease_at(struct engine *engine, struct ledger_owner *owner,
+    const struct engine_clock *clock, struct ledger_message *out);
+/* leased -> ready. See ledger_nack(). */
+enum ledger_result engine_give_back(struct engine *engine, uint32_t slot,
+    uint32_t generation);
 
 /* Look whether the shared receive queue is low or empty, and tell of a change. */
 void engine_watch_srq(struct engine *engine);

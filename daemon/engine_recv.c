@@ -3,74 +3,142 @@
 #include <config.h>
 
 #include <arpa/inet.h>
+#include <string.h>
 
 #include "daemon/engine_impl.h"
 #include "daemon/events.h"
+#include "daemon/ledger_path.h"
 #include "daemon/rpma_err.h"
 #include "lib/core/log.h"
 #include "lib/rpma/librpma.h"
 
+/*
+ * A completion that cannot be right: "not_posted" a message in a slot that is not there or
+ * not posted, "too_long" one that is longer than its slot, "error_not_posted" a failure of
+ * such a slot.
+ */
 static void
-on_message(struct engine *engine, uint32_t slot, const struct ibv_wc *wc)
+drop(struct engine *engine, const char *reason)
 {
-	struct ledger_arrival arrival = {
-		.peer = { .ss_family = AF_UNSPEC },
-		.qp_num = wc->qp_num,
-		.len = wc->byte_len,
-		.has_imm = wc->wc_flags & IBV_WC_WITH_IMM,
-		.is_rdma_write = wc->opcode == IBV_WC_RECV_RDMA_WITH_IMM,
-		.received_ns = loop_wall_ns(),
-	};
+	engine->dropped++;
+	named_counts_add(&engine->drops, reason);
+}
 
-	/* With RDMA write with immediate the length is that of the write, not of the
-	 * slot. */
-	if (arrival.is_rdma_write)
-		arrival.len = 0;
-	if (arrival.has_imm)
-		arrival.imm = ntohl(wc->imm_data);
-	if (slot >= engine->settings->pool_slots ||
-	    ledger_state(engine->ledger, slot) != SLOT_POSTED) {
-		engine->dropped++;
+/* What a completion says in its record besides what is known by the slot. */
+static inline void
+fill(const struct engine *engine, struct record *record, const struct conn_info *conn,
+    uint32_t qp_num, uint32_t len)
+{
+	record->received_ns = engine->drain_clock.wall_ns;
+	record->len = len;
+	record->imm = 0;
+	record->qp_num = qp_num;
+	if (RPMAD_UNLIKELY(!conn)) {
+		record->conn = 0;
+		memset(record->peer, 0, PEER_BYTES);
+	} else {
+		record->conn = conn->id;
+		memcpy(record->peer, &conn->peer, PEER_BYTES);
+	}
+}
+
+/* What completions that are read together share. */
+struct batch {
+	uint32_t quota;
+	struct conn *recent;
+	struct histogram_run size_bytes;
+};
+
+/*
+ * special   it may have been announced by a write, whose length is not that of what is in the
+ *           slot, or have an immediate
+ */
+static inline __attribute__((always_inline)) void
+on_message(struct engine *engine, const struct ibv_wc *wc, struct batch *batch,
+    bool special)
+{
+	struct ledger *ledger = engine->ledger;
+	const uint32_t slot = (uint32_t)wc->wr_id, qp_num = wc->qp_num;
+	const bool is_rdma_write = special && wc->opcode == IBV_WC_RECV_RDMA_WITH_IMM;
+	const uint32_t len = is_rdma_write ? 0 : wc->byte_len;
+	struct record *record;
+
+	if (RPMAD_UNLIKELY(wc->wr_id >= ledger->total ||
+		ledger_word_state(ledger_word(ledger, slot)) != SLOT_POSTED)) {
+		drop(engine, "not_posted");
 		return;
 	}
 	/* A driver that says more than the slot holds is not believed. */
-	if (arrival.len > engine->settings->pool_slot_size) {
-		engine->dropped++;
-		(void)ledger_unpost(engine->ledger, slot);
+	if (RPMAD_UNLIKELY(len > engine->settings->pool_slot_size)) {
+		drop(engine, "too_long");
+		(void)ledger_unpost(ledger, slot);
 		return;
 	}
-	conns_message(&engine->conns, &arrival, loop_now_ns());
-	(void)ledger_arrive(engine->ledger, slot, &arrival);
-	engine->messages++;
-	engine->bytes += arrival.len;
-	engine->imms += arrival.has_imm;
-	histogram_add(&engine->size_bytes, arrival.len);
-	engine->wants_ready = true;
+	record = &ledger->records[slot];
+	fill(engine, record,
+	    conns_message(&engine->conns, qp_num, len, engine->drain_clock.now_ns,
+		batch->quota, &batch->recent),
+	    qp_num, len);
+	if (is_rdma_write)
+		record->flags |= FLAG_RDMA_WRITE;
+	if (special && wc->wc_flags & IBV_WC_WITH_IMM) {
+		record->flags |= FLAG_IMM;
+		record->imm = ntohl(wc->imm_data);
+		engine->imms++;
+	}
+	ledger_path_arrive(ledger, slot, record);
+	histogram_run_add(&batch->size_bytes, len);
 }
 
-/*
- * A successful completion is a message, whatever became of its connection; only one in
- * error gives the slot back. Of that one wr_id, status, qp_num and vendor_err alone are
- * valid.
- */
-void
-engine_on_recv_wc(void *arg, const struct ibv_wc *wc)
+static void
+on_special_message(struct engine *engine, const struct ibv_wc *wc, struct batch *batch)
 {
-	struct engine *engine = arg;
-	uint32_t slot = wc->wr_id < UINT32_MAX ? (uint32_t)wc->wr_id : UINT32_MAX;
+	on_message(engine, wc, batch, true);
+}
 
-	engine->conns.polled++;
-	if (wc->status == IBV_WC_SUCCESS) {
-		on_message(engine, slot, wc);
-		return;
-	}
+/* Of one in error wr_id, status, qp_num and vendor_err alone are valid. */
+static void
+on_failure(struct engine *engine, const struct ibv_wc *wc)
+{
+	const uint32_t slot = wc->wr_id < UINT32_MAX ? (uint32_t)wc->wr_id : UINT32_MAX;
+
 	if (!ledger_unpost(engine->ledger, slot))
-		engine->dropped++;
+		drop(engine, "error_not_posted");
 	if (wc->status == IBV_WC_WR_FLUSH_ERR)
 		engine->flushed++;
 	else
 		named_counts_add(&engine->recv_errors, wc_status_name(wc->status));
 	conns_recv_failed(&engine->conns, wc->qp_num, wc->status);
+}
+
+/*
+ * A successful completion is a message, whatever became of its connection; only one in
+ * error gives the slot back.
+ */
+void
+engine_on_recv_wcs(void *arg, const struct ibv_wc *wcs, int count)
+{
+	struct engine *engine = arg;
+	const uint64_t first_seq = engine->ledger->next_seq;
+	struct batch batch = { .quota = conns_quota(&engine->conns),
+		.size_bytes = { .histogram = &engine->size_bytes } };
+	const struct ibv_wc *wc;
+
+	engine->conns.polled += (uint64_t)count;
+	for (wc = wcs; wc < wcs + count; wc++) {
+		if (RPMAD_UNLIKELY(wc->status != IBV_WC_SUCCESS))
+			on_failure(engine, wc);
+		else if (RPMAD_UNLIKELY(wc->opcode != IBV_WC_RECV ||
+			     wc->wc_flags & IBV_WC_WITH_IMM))
+			on_special_message(engine, wc, &batch);
+		else
+			on_message(engine, wc, &batch, false);
+	}
+	histogram_run_end(&batch.size_bytes);
+	if (engine->ledger->next_seq != first_seq) {
+		engine->messages += engine->ledger->next_seq - first_seq;
+		engine->wants_ready = true;
+	}
 }
 
 struct ledger *
@@ -84,6 +152,12 @@ engine_slot_data(const struct engine *engine, uint32_t slot)
 {
 	return (const char *)engine->pool.memory.base +
 	    (size_t)slot * engine->settings->pool_slot_size;
+}
+
+int
+engine_open_memory(const struct engine *engine, int *fd, struct err *err)
+{
+	return region_open_readonly(&engine->pool.memory, fd, err);
 }
 
 static int
@@ -121,33 +195,60 @@ engine_post_slot(struct engine *engine, uint32_t slot, uint32_t len,
 	return rc;
 }
 
+struct engine_clock
+engine_clock(void)
+{
+	return (struct engine_clock){ .now_ns = loop_now_ns(),
+		.wall_ns = loop_wall_ns() };
+}
+
+static void
+count_delivery(struct engine *engine, const struct ledger_message *message,
+    const struct engine_clock *clock)
+{
+	engine->polled++;
+	engine->leased_ns[message->slot] = clock->now_ns;
+	if (message->deliveries > 1)
+		engine->redelivered++;
+	else
+		histogram_add(&engine->queue_ns,
+		    engine_waited_ns(message->arrival.received_ns, clock));
+}
+
 bool
 engine_lease(struct engine *engine, struct ledger_owner *owner, uint64_t lease_ms,
     struct ledger_message *out)
 {
-	const uint64_t now_ns = loop_now_ns();
-	uint64_t wall_ns;
+	const struct engine_clock clock = engine_clock();
 	bool is_timed = lease_ms != PARAM_UNSET;
-	uint64_t deadline_ns = is_timed ? now_ns + lease_ms * 1000000 : 0;
+	uint64_t deadline_ns = is_timed ? clock.now_ns + lease_ms * 1000000 : 0;
 
 	if (!ledger_lease(engine->ledger, is_timed ? NULL : owner, deadline_ns, out))
 		return false;
-	engine->polled++;
-	engine->leased_ns[out->slot] = now_ns;
-	/* The wall clock, which a message keeps over a restart, may have been set back. */
-	if (out->deliveries > 1) {
-		engine->redelivered++;
-	} else {
-		wall_ns = loop_wall_ns();
-		histogram_add(&engine->queue_ns,
-		    wall_ns > out->arrival.received_ns
-			? wall_ns - out->arrival.received_ns
-			: 0);
-	}
+	count_delivery(engine, out, &clock);
 	/* The end of the lease may be nearer than the next tick. */
 	if (is_timed)
 		engine_kick(engine);
 	return true;
+}
+
+bool
+engine_lease_at(struct engine *engine, struct ledger_owner *owner,
+    const struct engine_clock *clock, struct ledger_message *out)
+{
+	if (!ledger_lease(engine->ledger, owner, 0, out))
+		return false;
+	count_delivery(engine, out, clock);
+	return true;
+}
+
+bool
+engine_is_low(const struct engine *engine)
+{
+	struct ledger_counts counts;
+
+	ledger_counts(engine->ledger, &counts);
+	return counts.posted < engine->settings->receive_low_watermark;
 }
 
 bool
@@ -157,20 +258,22 @@ engine_peek(struct engine *engine, struct ledger_message *out)
 }
 
 static enum ledger_result
-consume(struct engine *engine, uint32_t slot, uint32_t generation)
+consume(struct engine *engine, uint32_t slot, uint32_t generation, uint64_t now_ns)
 {
+	const uint32_t deliveries = slot < engine->ledger->total
+	    ? ledger_word_deliveries(ledger_word(engine->ledger, slot))
+	    : 0;
 	uint64_t conn = 0;
+	struct conn *recent = NULL;
 	enum ledger_result result = ledger_ack(engine->ledger, slot, generation, &conn);
 
-	if (result == LEDGER_DONE) {
-		/* One of an earlier life of the daemon was not delivered in this one. */
-		if (engine->leased_ns[slot] != 0)
-			histogram_add(&engine->hold_ns,
-			    loop_now_ns() - engine->leased_ns[slot]);
-		engine->leased_ns[slot] = 0;
-		conns_released(&engine->conns, conn);
-		engine_slots_freed(engine);
-	}
+	if (result != LEDGER_DONE)
+		return result;
+	/* Nobody had one that was not delivered, or not in this life of the daemon. */
+	if (deliveries > 0 && engine->leased_ns[slot] != 0)
+		histogram_add(&engine->hold_ns, now_ns - engine->leased_ns[slot]);
+	conns_released(&engine->conns, conn, &recent);
+	engine_slots_freed(engine);
 	return result;
 }
 
@@ -200,34 +303,53 @@ engine_ack(struct engine *engine, const char *token)
 
 	if (!ledger_token_parse(engine->ledger, token, &slot, &generation))
 		return LEDGER_UNKNOWN;
-	result = consume(engine, slot, generation);
+	result = consume(engine, slot, generation, loop_now_ns());
 	if (result == LEDGER_DONE)
 		engine->acked++;
 	return result;
 }
 
+uint32_t
+engine_ack_held(struct engine *engine, struct ledger_owner *owner)
+{
+	const uint64_t now_ns = loop_now_ns();
+	uint32_t slot, generation, count = 0;
+
+	while (ledger_owner_first(engine->ledger, owner, &slot, &generation) &&
+	    consume(engine, slot, generation, now_ns) == LEDGER_DONE)
+		count++;
+	engine->acked += count;
+	return count;
+}
+
 void
 engine_auto_ack(struct engine *engine, uint32_t slot, uint32_t generation)
 {
-	if (consume(engine, slot, generation) == LEDGER_DONE)
+	if (consume(engine, slot, generation, loop_now_ns()) == LEDGER_DONE)
 		engine->auto_acked++;
 }
 
 enum ledger_result
-engine_nack(struct engine *engine, const char *token)
+engine_give_back(struct engine *engine, uint32_t slot, uint32_t generation)
 {
-	enum ledger_result result;
-	uint32_t slot, generation;
+	enum ledger_result result = ledger_nack(engine->ledger, slot, generation);
 
-	if (!ledger_token_parse(engine->ledger, token, &slot, &generation))
-		return LEDGER_UNKNOWN;
-	result = ledger_nack(engine->ledger, slot, generation);
 	if (result == LEDGER_DONE) {
 		engine->nacked++;
 		engine->wants_ready = true;
 		engine_kick(engine);
 	}
 	return result;
+}
+
+enum ledger_result
+engine_nack(struct engine *engine, const char *token)
+{
+	uint32_t slot, generation;
+
+	if (!ledger_token_parse(engine->ledger, token, &slot, &generation))
+		return LEDGER_UNKNOWN;
+	return engine_give_back(engine, slot, generation);
 }
 
 void

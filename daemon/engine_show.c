@@ -6,6 +6,15 @@
 #include <string.h>
 
 #include "daemon/engine_impl.h"
+#include "lib/core/text.h"
+
+static void
+show_named(const struct named_counts *counts,
+    struct engine_named_count list[ENGINE_NAMED_MAX], size_t *n)
+{
+	memcpy(list, counts->list, sizeof(counts->list));
+	*n = counts->count;
+}
 
 static void
 show_srq_and_sends(const struct engine *engine, struct engine_stats *out)
@@ -21,6 +30,7 @@ show_srq_and_sends(const struct engine *engine, struct engine_stats *out)
 	out->times_empty = srq.times_empty;
 	out->empty_ns = srq.empty_ns;
 	out->is_empty = srq.is_empty;
+	show_named(srq_failures(engine->srq), out->post_errors, &out->post_error_count);
 	sender_get_stats(engine->sender, &sends);
 	out->send_free = sends.free;
 	out->send_total = sends.total;
@@ -42,10 +52,20 @@ show_conns(const struct conns *conns, struct engine_stats *out)
 	out->opened = conns->opened;
 	out->closed = conns->table.closed_total;
 	out->conns = conns->table.count;
-	memcpy(out->rejected, conns->rejected.list, sizeof(out->rejected));
-	out->rejected_count = conns->rejected.count;
-	memcpy(out->closes, conns->closes.list, sizeof(out->closes));
-	out->close_count = conns->closes.count;
+	show_named(&conns->rejected, out->rejected, &out->rejected_count);
+	show_named(&conns->closes, out->closes, &out->close_count);
+}
+
+/* Each listener that is up has one, and each connection from its start to its end. */
+static uint32_t
+cm_ids(const struct engine *engine)
+{
+	uint32_t n = engine->conns.table.count;
+	size_t i;
+
+	for (i = 0; i < engine->listeners.count; i++)
+		n += engine->listeners.list[i].ep != NULL;
+	return n;
 }
 
 void
@@ -60,7 +80,7 @@ engine_stats(const struct engine *engine, struct engine_stats *out)
 	show_conns(&engine->conns, out);
 	srq_get_info(engine->srq, &info);
 	out->messages = engine->messages;
-	out->bytes = engine->bytes;
+	out->bytes = engine->size_bytes.sum;
 	out->imms = engine->imms;
 	out->polled = engine->polled;
 	out->redelivered = engine->redelivered;
@@ -77,8 +97,8 @@ engine_stats(const struct engine *engine, struct engine_stats *out)
 	out->size_bytes = engine->size_bytes;
 	out->queue_ns = engine->queue_ns;
 	out->hold_ns = engine->hold_ns;
-	memcpy(out->recv_errors, engine->recv_errors.list, sizeof(out->recv_errors));
-	out->recv_error_count = engine->recv_errors.count;
+	show_named(&engine->recv_errors, out->recv_errors, &out->recv_error_count);
+	show_named(&engine->drops, out->drops, &out->drop_count);
 	out->cq_size = info.cq_asked;
 	out->cq_events = cq->events;
 	out->cq_empty_wakeups = cq->empty_wakeups;
@@ -86,6 +106,8 @@ engine_stats(const struct engine *engine, struct engine_stats *out)
 	out->cq_batch_max = cq->batch_max;
 	out->unknown_events = engine->unknown_events;
 	out->listeners = (uint32_t)engine->listeners.count;
+	out->cm_ids = cm_ids(engine);
+	out->huge_page_bytes = info.huge_pages ? info.pool_bytes : 0;
 }
 
 void
@@ -140,6 +162,40 @@ warn_empty(const struct engine *engine, void (*fn)(void *arg, const char *senten
 	fn(arg, text);
 }
 
+/*
+ * With iWARP nobody waits: a message that meets an empty queue ends its connection, and an
+ * end that the sender did not wait for loses what it had sent and the peer not received.
+ */
+static void
+warn_ended(const struct engine *engine, void (*fn)(void *arg, const char *sentence),
+    void *arg)
+{
+	static const struct {
+		const char *reason, *why, *remedy;
+	} lossy[] = {
+		{ "srq_empty", "because the SRQ was empty", "raise pool.slots" },
+		{ "over_quota", "for holding too many slots",
+		    "raise connections.quota_slots and pool.slots" },
+	};
+	const struct named_counts *closes = &engine->conns.closes;
+	char text[256];
+	size_t i, k;
+
+	for (k = 0; k < sizeof(lossy) / sizeof(lossy[0]); k++) {
+		for (i = 0; i < closes->count; i++)
+			if (strcmp(closes->list[i].name, lossy[k].reason) == 0)
+				break;
+		if (i == closes->count)
+			continue;
+		(void)snprintf(text, sizeof(text),
+		    "%llu connection%s ended %s, which with iWARP loses what was on its "
+		    "way: %s or acknowledge faster",
+		    (unsigned long long)closes->list[i].count,
+		    text_plural(closes->list[i].count), lossy[k].why, lossy[k].remedy);
+		fn(arg, text);
+	}
+}
+
 void
 engine_warnings(const struct engine *engine,
     void (*fn)(void *arg, const char *sentence), void *arg)
@@ -148,7 +204,10 @@ engine_warnings(const struct engine *engine,
 	size_t i;
 
 	pool_warnings(&engine->pool, fn, arg);
-	warn_empty(engine, fn, arg);
+	if (engine->conns.is_iwarp)
+		warn_ended(engine, fn, arg);
+	else
+		warn_empty(engine, fn, arg);
 	if (engine->is_refill_failing)
 		fn(arg, "the provider refuses to take receives: see the log");
 	for (i = 0; engine->device && i < engine->listeners.count; i++) {
@@ -162,9 +221,10 @@ engine_warnings(const struct engine *engine,
 	}
 	if (engine->conns.rnr_failures > 0) {
 		(void)snprintf(text, sizeof(text),
-		    "the RNR timer of %llu connections could not be set: after an empty "
-		    "queue their senders wait in steps of 655 ms",
-		    (unsigned long long)engine->conns.rnr_failures);
+		    "the RNR timer of %llu connection%s could not be set: after an empty "
+		    "queue senders wait there in steps of 655 ms",
+		    (unsigned long long)engine->conns.rnr_failures,
+		    text_plural(engine->conns.rnr_failures));
 		fn(arg, text);
 	}
 	if (engine->ledger_faults > 0)
@@ -173,9 +233,9 @@ engine_warnings(const struct engine *engine,
 		    "rpmad, please report it");
 	if (engine->dropped > 0) {
 		(void)snprintf(text, sizeof(text),
-		    "%llu completions named no posted slot and were dropped: this is a "
-		    "defect of rpmad or of the driver",
-		    (unsigned long long)engine->dropped);
+		    "dropped %llu completion%s that named no posted slot, or said more "
+		    "than it holds: this is a defect of rpmad or of the driver",
+		    (unsigned long long)engine->dropped, text_plural(engine->dropped));
 		fn(arg, text);
 	}
 }

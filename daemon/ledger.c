@@ -13,6 +13,7 @@
 #include <string.h>
 
 #include "daemon/ledger_impl.h"
+#include "daemon/ledger_path.h"
 
 const char *
 slot_state_name(enum slot_state state)
@@ -31,65 +32,29 @@ slot_state_name(enum slot_state state)
 }
 
 void
-ledger_set_word(struct ledger *ledger, uint32_t slot, enum slot_state state,
-    uint32_t generation, uint32_t deliveries)
+ledger_ready_add_again(struct ledger *ledger, uint32_t slot)
 {
-	uint64_t word =
-	    (uint64_t)generation << 32 | (uint64_t)deliveries << 8 | (uint64_t)state;
-
-	atomic_store_explicit(&ledger->records[slot].word, word, memory_order_release);
+	slot_heap_push(&ledger->returned, slot, ledger->records[slot].seq);
 }
 
-static uint32_t *
-count_of(struct ledger *ledger, enum slot_state state)
+void
+ledger_ready_remove(struct ledger *ledger, uint32_t slot)
 {
-	switch (state) {
-	case SLOT_FREE:
-		return &ledger->counts.free;
-	case SLOT_POSTED:
-		return &ledger->counts.posted;
-	case SLOT_READY:
-		return &ledger->counts.ready;
-	case SLOT_LEASED:
-		break;
+	const uint32_t mask = ledger->fresh_mask;
+	uint32_t at = ledger->fresh_first;
+
+	if (slot_heap_has(&ledger->returned, slot)) {
+		slot_heap_remove(&ledger->returned, slot);
+		return;
 	}
-	return &ledger->counts.leased;
-}
-
-void
-ledger_change(struct ledger *ledger, uint32_t slot, enum slot_state to,
-    uint32_t generation, uint32_t deliveries)
-{
-	(*count_of(ledger, ledger_word_state(ledger_word(ledger, slot))))--;
-	ledger_set_word(ledger, slot, to, generation, deliveries);
-	(*count_of(ledger, to))++;
-}
-
-void
-ledger_list_push(struct ledger *ledger, uint32_t *first, uint32_t slot)
-{
-	struct volatile_slot *v = &ledger->slots[slot];
-
-	v->prev = 0;
-	v->next = *first;
-	if (*first)
-		ledger->slots[*first - 1].prev = slot + 1;
-	*first = slot + 1;
-}
-
-void
-ledger_list_remove(struct ledger *ledger, uint32_t *first, uint32_t slot)
-{
-	struct volatile_slot *v = &ledger->slots[slot];
-
-	if (v->prev)
-		ledger->slots[v->prev - 1].next = v->next;
-	else
-		*first = v->next;
-	if (v->next)
-		ledger->slots[v->next - 1].prev = v->prev;
-	v->next = 0;
-	v->prev = 0;
+	while (at != ledger->fresh_end && ledger->fresh[at & mask] != slot)
+		at++;
+	if (at == ledger->fresh_end)
+		return;
+	/* Those that are older move up. */
+	for (; at != ledger->fresh_first; at--)
+		ledger->fresh[at & mask] = ledger->fresh[(at - 1) & mask];
+	ledger->fresh_first++;
 }
 
 uint64_t
@@ -129,18 +94,25 @@ struct ledger *
 ledger_alloc(void *memory, uint32_t slots)
 {
 	struct ledger *ledger = calloc(1, sizeof(*ledger));
+	uint32_t places = 1;
 
 	if (!ledger)
 		return NULL;
+	while (places < slots)
+		places *= 2;
 	ledger->header = memory;
 	ledger->records = (void *)((char *)memory + HEADER_BYTES);
 	ledger->slots = calloc(slots, sizeof(*ledger->slots));
-	if (!ledger->slots || slot_heap_init(&ledger->ready, slots) != 0 ||
+	ledger->free = calloc(slots, sizeof(*ledger->free));
+	ledger->fresh = calloc(places, sizeof(*ledger->fresh));
+	ledger->fresh_mask = places - 1;
+	if (!ledger->slots || !ledger->free || !ledger->fresh ||
+	    slot_heap_init(&ledger->returned, slots) != 0 ||
 	    slot_heap_init(&ledger->timed, slots) != 0) {
 		ledger_free(ledger);
 		return NULL;
 	}
-	ledger->counts.total = slots;
+	ledger->total = slots;
 	ledger->next_seq = 1;
 	return ledger;
 }
@@ -155,9 +127,8 @@ ledger_new(void *memory, uint32_t slots, uint32_t slot_size, uint64_t instance,
 	if (!ledger)
 		return -ENOMEM;
 	write_header(ledger->header, slots, slot_size, instance);
-	ledger->counts.free = slots;
 	for (slot = slots; slot-- > 0;)
-		ledger_list_push(ledger, &ledger->free_first, slot);
+		ledger_free_add(ledger, slot);
 	*out = ledger;
 	return 0;
 }
@@ -167,8 +138,10 @@ ledger_free(struct ledger *ledger)
 {
 	if (!ledger)
 		return;
-	slot_heap_fini(&ledger->ready);
+	slot_heap_fini(&ledger->returned);
 	slot_heap_fini(&ledger->timed);
+	free(ledger->fresh);
+	free(ledger->free);
 	free(ledger->slots);
 	free(ledger);
 }
@@ -176,7 +149,11 @@ ledger_free(struct ledger *ledger)
 void
 ledger_counts(const struct ledger *ledger, struct ledger_counts *out)
 {
-	*out = ledger->counts;
+	*out = (struct ledger_counts){ .free = ledger->counts[SLOT_FREE],
+		.posted = ledger->counts[SLOT_POSTED],
+		.ready = ledger->counts[SLOT_READY],
+		.leased = ledger->counts[SLOT_LEASED],
+		.total = ledger->total };
 }
 
 enum slot_state
@@ -191,47 +168,59 @@ ledger_instance(const struct ledger *ledger)
 	return ledger->header->instance;
 }
 
-bool
-ledger_check(const struct ledger *ledger)
+void
+ledger_recount(const struct ledger *ledger, struct ledger_counts *out)
 {
-	const struct ledger_counts *counts = &ledger->counts;
 	uint32_t seen[SLOT_LEASED + 1] = { 0 };
-	uint32_t slot;
+	uint32_t slot, total = 0;
 
-	for (slot = 0; slot < counts->total; slot++) {
+	for (slot = 0; slot < ledger->total; slot++) {
 		enum slot_state state = ledger_state(ledger, slot);
 
 		if (state > SLOT_LEASED)
-			return false;
+			continue;
 		seen[state]++;
+		total++;
 	}
-	return seen[SLOT_FREE] == counts->free && seen[SLOT_POSTED] == counts->posted &&
-	    seen[SLOT_READY] == counts->ready && seen[SLOT_LEASED] == counts->leased &&
-	    ledger->ready.count == counts->ready;
+	*out = (struct ledger_counts){ .free = seen[SLOT_FREE],
+		.posted = seen[SLOT_POSTED],
+		.ready = seen[SLOT_READY],
+		.leased = seen[SLOT_LEASED],
+		.total = total };
 }
 
-static void
-post(struct ledger *ledger, uint32_t slot, const char *context, size_t context_len)
+/* How many messages are where the next one is taken from. */
+static uint32_t
+count_ready(const struct ledger *ledger)
 {
-	struct record *record = &ledger->records[slot];
-	/* 0 is the generation of a slot that was never used. */
-	uint32_t generation = ledger_word_generation(ledger_word(ledger, slot)) + 1;
+	uint32_t count = ledger->returned.count, at;
 
-	ledger_list_remove(ledger, &ledger->free_first, slot);
-	record->flags = context ? FLAG_CONTEXT : 0;
-	record->context_len = (uint16_t)context_len;
-	if (context)
-		memcpy(record->context, context, context_len);
-	ledger_change(ledger, slot, SLOT_POSTED, generation ? generation : 1, 0);
+	for (at = ledger->fresh_first; at != ledger->fresh_end; at++)
+		count += ledger_state(ledger, ledger->fresh[at & ledger->fresh_mask]) ==
+		    SLOT_READY;
+	return count;
+}
+
+bool
+ledger_check(const struct ledger *ledger)
+{
+	struct ledger_counts seen;
+
+	ledger_recount(ledger, &seen);
+	return seen.free == ledger->counts[SLOT_FREE] &&
+	    seen.posted == ledger->counts[SLOT_POSTED] &&
+	    seen.ready == ledger->counts[SLOT_READY] &&
+	    seen.leased == ledger->counts[SLOT_LEASED] &&
+	    count_ready(ledger) == ledger->counts[SLOT_READY];
 }
 
 bool
 ledger_post_any(struct ledger *ledger, uint32_t *slot)
 {
-	if (!ledger->free_first)
+	if (ledger->counts[SLOT_FREE] == 0)
 		return false;
-	*slot = ledger->free_first - 1;
-	post(ledger, *slot, NULL, 0);
+	*slot = *ledger_path_take_free(ledger, 1);
+	ledger_path_posted(ledger, *slot);
 	return true;
 }
 
@@ -239,21 +228,30 @@ int
 ledger_post_slot(struct ledger *ledger, uint32_t slot, const char *context,
     size_t context_len)
 {
-	if (ledger_state(ledger, slot) != SLOT_FREE)
+	struct record *record = &ledger->records[slot];
+
+	if (ledger_state(ledger, slot) != SLOT_FREE || !ledger_free_has(ledger, slot))
 		return -EBUSY;
 	if (context_len > LEDGER_CONTEXT_MAX)
 		return -EINVAL;
-	post(ledger, slot, context, context_len);
+	ledger_free_remove(ledger, slot);
+	ledger->counts[SLOT_POSTED]++;
+	ledger_path_posted(ledger, slot);
+	if (context) {
+		/* Nothing has arrived there before this returns. */
+		memcpy(record->context, context, context_len);
+		record->context_len = (uint16_t)context_len;
+		record->flags = FLAG_CONTEXT;
+	}
 	return 0;
 }
 
 bool
 ledger_unpost(struct ledger *ledger, uint32_t slot)
 {
-	if (slot >= ledger->counts.total || ledger_state(ledger, slot) != SLOT_POSTED)
+	if (slot >= ledger->total || ledger_state(ledger, slot) != SLOT_POSTED)
 		return false;
-	ledger_change(ledger, slot, SLOT_FREE,
-	    ledger_word_generation(ledger_word(ledger, slot)), 0);
-	ledger_list_push(ledger, &ledger->free_first, slot);
+	ledger_path_free(ledger, slot, SLOT_POSTED,
+	    ledger_word_generation(ledger_word(ledger, slot)));
 	return true;
 }

@@ -10,6 +10,7 @@
 #ifndef RPMAD_DAEMON_LEDGER_H
 #define RPMAD_DAEMON_LEDGER_H
 
+#include <netinet/in.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -33,14 +34,21 @@ struct ledger;
 
 /* Who holds leases: embedded in the holder, zero-initialised. */
 struct ledger_owner {
-	uint32_t first; /* slot + 1; 0: none */
+	uint32_t least; /* it holds no slot below that */
 	uint32_t count;
+};
+
+/* An address without the room that others would need. AF_UNSPEC: unknown. */
+union ledger_peer {
+	struct sockaddr_in6 in6;
+	struct sockaddr_in in;
+	sa_family_t family;
 };
 
 /* What is known of a message when it arrives. */
 struct ledger_arrival {
 	uint64_t conn; /* 0: unknown */
-	struct sockaddr_storage peer;
+	union ledger_peer peer;
 	uint32_t qp_num;
 	uint32_t len; /* bytes */
 	uint32_t imm; /* host order, when has_imm */
@@ -139,6 +147,8 @@ uint32_t ledger_move(struct ledger *from, struct ledger *to,
 
 void ledger_counts(const struct ledger *ledger, struct ledger_counts *out);
 enum slot_state ledger_state(const struct ledger *ledger, uint32_t slot);
+/* The counts as the records say it; total: of those that are in any state. O(slots). */
+void ledger_recount(const struct ledger *ledger, struct ledger_counts *out);
 /* Whether the counts and the records agree; O(slots). */
 bool ledger_check(const struct ledger *ledger);
 uint64_t ledger_instance(const struct ledger *ledger);
@@ -176,6 +186,10 @@ enum ledger_result {
 	LEDGER_UNKNOWN, /* of another life, out of range, or of no message yet */
 };
 
+/* Whether owner holds that message. */
+bool ledger_is_held(const struct ledger *ledger, const struct ledger_owner *owner,
+    uint32_t slot, uint32_t generation);
+
 /* leased or ready -> free. *conn (may be NULL): the message's connection, when DONE. */
 enum ledger_result ledger_ack(struct ledger *ledger, uint32_t slot, uint32_t generation,
     uint64_t *conn);
@@ -190,7 +204,13 @@ enum ledger_result ledger_nack(struct ledger *ledger, uint32_t slot,
 bool ledger_undeliver(struct ledger *ledger, uint32_t slot, uint32_t generation,
     uint32_t deliveries);
 
-/* leased -> ready for all that owner holds; the number. */
+/*
+ * The least slot of those that owner holds, whose count and hint are used for that. false: it
+ * holds none. O(slots), also for all of them one after the other.
+ */
+bool ledger_owner_first(const struct ledger *ledger, struct ledger_owner *owner,
+    uint32_t *slot, uint32_t *generation);
+/* leased -> ready for all that owner holds; the number. O(slots). */
 uint32_t ledger_owner_gone(struct ledger *ledger, struct ledger_owner *owner);
 /* leased -> ready for the leases by time that are over; the number. */
 uint32_t ledger_expire(struct ledger *ledger, uint64_t now_ns);

@@ -55,25 +55,28 @@ struct record {
 
 _Static_assert(sizeof(struct record) == RECORD_BYTES, "the record format is fixed");
 _Static_assert(sizeof(struct header) <= HEADER_BYTES, "the header format is fixed");
-_Static_assert(sizeof(struct sockaddr_in6) == PEER_BYTES, "an IPv6 address fits");
+_Static_assert(sizeof(union ledger_peer) == PEER_BYTES, "an address fits");
 
 #define DELIVERIES_MAX 0xffffffu
 
 /* What is known of a slot only while the process lives. */
 struct volatile_slot {
-	uint32_t next; /* slot + 1, in the free list or its owner's list */
-	uint32_t prev;
-	struct ledger_owner *owner;
+	struct ledger_owner *owner; /* leased: NULL: by time */
+	uint32_t place;             /* free: in the stack of those */
 };
 
 struct ledger {
 	struct header *header;
 	struct record *records;
 	struct volatile_slot *slots;
-	struct slot_heap ready; /* by seq */
-	struct slot_heap timed; /* leases by time, by deadline */
-	uint32_t free_first;    /* slot + 1 */
-	struct ledger_counts counts;
+	/* Ready are those that arrived, which are in order, and those that came back. */
+	uint32_t *fresh; /* a ring of slots; its counters wrap */
+	uint32_t fresh_mask, fresh_first, fresh_end;
+	struct slot_heap returned; /* by seq */
+	struct slot_heap timed;    /* leases by time, by deadline */
+	uint32_t *free;            /* a stack of counts[SLOT_FREE] slots */
+	uint32_t total;
+	uint32_t counts[SLOT_LEASED + 1];
 	uint64_t next_seq;
 	uint64_t last_conn; /* the highest id that came from an earlier process */
 };
@@ -104,8 +107,22 @@ ledger_word_deliveries(uint64_t word)
 }
 
 /* Store a word, last of a record's changes. */
-void ledger_set_word(struct ledger *ledger, uint32_t slot, enum slot_state state,
-    uint32_t generation, uint32_t deliveries);
+static inline void
+ledger_record_set(struct record *record, enum slot_state state, uint32_t generation,
+    uint32_t deliveries)
+{
+	uint64_t word =
+	    (uint64_t)generation << 32 | (uint64_t)deliveries << 8 | (uint64_t)state;
+
+	atomic_store_explicit(&record->word, word, memory_order_release);
+}
+
+static inline void
+ledger_set_word(struct ledger *ledger, uint32_t slot, enum slot_state state,
+    uint32_t generation, uint32_t deliveries)
+{
+	ledger_record_set(&ledger->records[slot], state, generation, deliveries);
+}
 
 /* What the header's checksum must be. */
 uint64_t ledger_checksum(const struct header *header);
@@ -113,13 +130,69 @@ uint64_t ledger_checksum(const struct header *header);
 /* The part in ordinary memory, with counts and lists empty; NULL: no memory. */
 struct ledger *ledger_alloc(void *memory, uint32_t slots);
 
-/* Every change of state goes through here, so the counts cannot drift from the records.
+/*
+ * A slot is free now: it is counted, and the next one to be taken. Where a record was damaged it
+ * may be there already, and no room for it: then the counts are wrong, as ledger_check() finds.
  */
-void ledger_change(struct ledger *ledger, uint32_t slot, enum slot_state to,
-    uint32_t generation, uint32_t deliveries);
+static inline void
+ledger_free_add(struct ledger *ledger, uint32_t slot)
+{
+	const uint32_t place = ledger->counts[SLOT_FREE];
 
-/* The free list, and the lists of owners. */
-void ledger_list_push(struct ledger *ledger, uint32_t *first, uint32_t slot);
-void ledger_list_remove(struct ledger *ledger, uint32_t *first, uint32_t slot);
+	if (RPMAD_UNLIKELY(place == ledger->total))
+		return;
+	ledger->counts[SLOT_FREE] = place + 1;
+	ledger->free[place] = slot;
+	ledger->slots[slot].place = place;
+}
+
+/* Whether a slot is where free ones are taken from, be its record damaged or not. */
+static inline bool
+ledger_free_has(const struct ledger *ledger, uint32_t slot)
+{
+	const uint32_t place = ledger->slots[slot].place;
+
+	return place < ledger->counts[SLOT_FREE] && ledger->free[place] == slot;
+}
+
+/* One that is there is not any more; the last one moves to its place. */
+static inline void
+ledger_free_remove(struct ledger *ledger, uint32_t slot)
+{
+	const uint32_t last = ledger->free[--ledger->counts[SLOT_FREE]];
+	const uint32_t place = ledger->slots[slot].place;
+
+	ledger->free[place] = last;
+	ledger->slots[last].place = place;
+}
+
+/* A message is ready that has just arrived. */
+static inline void
+ledger_ready_add(struct ledger *ledger, uint32_t slot)
+{
+	ledger->fresh[ledger->fresh_end++ & ledger->fresh_mask] = slot;
+}
+
+/* One that has been there before. */
+void ledger_ready_add_again(struct ledger *ledger, uint32_t slot);
+
+/* The oldest. false: there is none. */
+static inline bool
+ledger_ready_min(const struct ledger *ledger, uint32_t *slot)
+{
+	const bool has_fresh = ledger->fresh_first != ledger->fresh_end;
+
+	*slot = ledger->fresh[ledger->fresh_first & ledger->fresh_mask];
+	if (RPMAD_UNLIKELY(ledger->returned.count > 0) &&
+	    (!has_fresh ||
+		ledger->records[*slot].seq > ledger->returned.items[0].key)) {
+		*slot = ledger->returned.items[0].slot;
+		return true;
+	}
+	return has_fresh;
+}
+
+/* A message is not ready any more; O(1) for the oldest. */
+void ledger_ready_remove(struct ledger *ledger, uint32_t slot);
 
 #endif

@@ -9,11 +9,19 @@
 #include <string.h>
 
 #include "daemon/ledger_impl.h"
-#include "lib/core/num.h"
+#include "daemon/ledger_path.h"
 
-static void
-store_arrival(struct record *record, const struct ledger_arrival *arrival)
+#define INSTANCE_DIGITS 16u /* of a token, in hexadecimal */
+
+bool
+ledger_arrive(struct ledger *ledger, uint32_t slot,
+    const struct ledger_arrival *arrival)
 {
+	struct record *record;
+
+	if (slot >= ledger->total || ledger_state(ledger, slot) != SLOT_POSTED)
+		return false;
+	record = &ledger->records[slot];
 	record->conn = arrival->conn;
 	record->received_ns = arrival->received_ns;
 	record->len = arrival->len;
@@ -24,22 +32,7 @@ store_arrival(struct record *record, const struct ledger_arrival *arrival)
 	if (arrival->is_rdma_write)
 		record->flags |= FLAG_RDMA_WRITE;
 	memcpy(record->peer, &arrival->peer, PEER_BYTES);
-}
-
-bool
-ledger_arrive(struct ledger *ledger, uint32_t slot,
-    const struct ledger_arrival *arrival)
-{
-	struct record *record;
-
-	if (slot >= ledger->counts.total || ledger_state(ledger, slot) != SLOT_POSTED)
-		return false;
-	record = &ledger->records[slot];
-	store_arrival(record, arrival);
-	record->seq = ledger->next_seq++;
-	ledger_change(ledger, slot, SLOT_READY,
-	    ledger_word_generation(ledger_word(ledger, slot)), 0);
-	slot_heap_push(&ledger->ready, slot, record->seq);
+	ledger_path_arrive(ledger, slot, record);
 	return true;
 }
 
@@ -50,7 +43,6 @@ load_message(const struct ledger *ledger, uint32_t slot, uint32_t deliveries,
 	const struct record *record = &ledger->records[slot];
 	struct ledger_arrival *arrival = &out->arrival;
 
-	memset(&arrival->peer, 0, sizeof(arrival->peer));
 	memcpy(&arrival->peer, record->peer, PEER_BYTES);
 	arrival->conn = record->conn;
 	arrival->qp_num = record->qp_num;
@@ -70,12 +62,12 @@ load_message(const struct ledger *ledger, uint32_t slot, uint32_t deliveries,
 bool
 ledger_peek(const struct ledger *ledger, struct ledger_message *out)
 {
-	struct slot_heap_item item;
+	uint32_t slot;
 
-	if (!slot_heap_min(&ledger->ready, &item))
+	if (!ledger_ready_min(ledger, &slot))
 		return false;
-	load_message(ledger, item.slot,
-	    ledger_word_deliveries(ledger_word(ledger, item.slot)), out);
+	load_message(ledger, slot, ledger_word_deliveries(ledger_word(ledger, slot)),
+	    out);
 	return true;
 }
 
@@ -83,27 +75,28 @@ bool
 ledger_lease(struct ledger *ledger, struct ledger_owner *owner, uint64_t deadline_ns,
     struct ledger_message *out)
 {
-	struct slot_heap_item item;
+	uint32_t slot, deliveries;
 	uint64_t word;
-	uint32_t deliveries;
 
-	if (!slot_heap_min(&ledger->ready, &item))
+	if (!ledger_ready_min(ledger, &slot))
 		return false;
-	slot_heap_remove(&ledger->ready, item.slot);
-	word = ledger_word(ledger, item.slot);
+	word = ledger_word(ledger, slot);
 	deliveries = ledger_word_deliveries(word);
 	if (deliveries < DELIVERIES_MAX)
 		deliveries++;
-	ledger_change(ledger, item.slot, SLOT_LEASED, ledger_word_generation(word),
+	ledger_ready_remove(ledger, slot);
+	ledger_set_word(ledger, slot, SLOT_LEASED, ledger_word_generation(word),
 	    deliveries);
-	ledger->slots[item.slot].owner = owner;
+	ledger->counts[SLOT_READY]--;
+	ledger->counts[SLOT_LEASED]++;
+	ledger->slots[slot].owner = owner;
 	if (owner) {
-		ledger_list_push(ledger, &owner->first, item.slot);
-		owner->count++;
+		if (owner->count++ == 0 || slot < owner->least)
+			owner->least = slot;
 	} else {
-		slot_heap_push(&ledger->timed, item.slot, deadline_ns);
+		slot_heap_push(&ledger->timed, slot, deadline_ns);
 	}
-	load_message(ledger, item.slot, deliveries, out);
+	load_message(ledger, slot, deliveries, out);
 	return true;
 }
 
@@ -113,13 +106,10 @@ unlease(struct ledger *ledger, uint32_t slot)
 {
 	struct ledger_owner *owner = ledger->slots[slot].owner;
 
-	if (owner) {
-		ledger_list_remove(ledger, &owner->first, slot);
+	if (owner)
 		owner->count--;
-	} else {
+	else
 		slot_heap_remove(&ledger->timed, slot);
-	}
-	ledger->slots[slot].owner = NULL;
 }
 
 static void
@@ -128,9 +118,11 @@ give_back(struct ledger *ledger, uint32_t slot)
 	uint64_t word = ledger_word(ledger, slot);
 
 	unlease(ledger, slot);
-	ledger_change(ledger, slot, SLOT_READY, ledger_word_generation(word),
+	ledger_set_word(ledger, slot, SLOT_READY, ledger_word_generation(word),
 	    ledger_word_deliveries(word));
-	slot_heap_push(&ledger->ready, slot, ledger->records[slot].seq);
+	ledger->counts[SLOT_LEASED]--;
+	ledger->counts[SLOT_READY]++;
+	ledger_ready_add_again(ledger, slot);
 }
 
 /*
@@ -143,7 +135,7 @@ token_judge(const struct ledger *ledger, uint32_t slot, uint32_t generation)
 	uint64_t word;
 	uint32_t now;
 
-	if (slot >= ledger->counts.total)
+	if (slot >= ledger->total)
 		return LEDGER_UNKNOWN;
 	word = ledger_word(ledger, slot);
 	now = ledger_word_generation(word);
@@ -163,6 +155,14 @@ token_judge(const struct ledger *ledger, uint32_t slot, uint32_t generation)
 	return LEDGER_UNKNOWN;
 }
 
+bool
+ledger_is_held(const struct ledger *ledger, const struct ledger_owner *owner,
+    uint32_t slot, uint32_t generation)
+{
+	return slot < ledger->total &&
+	    ledger_path_is_held(ledger, owner, slot, generation);
+}
+
 enum ledger_result
 ledger_ack(struct ledger *ledger, uint32_t slot, uint32_t generation, uint64_t *conn)
 {
@@ -173,11 +173,10 @@ ledger_ack(struct ledger *ledger, uint32_t slot, uint32_t generation, uint64_t *
 	if (ledger_state(ledger, slot) == SLOT_LEASED)
 		unlease(ledger, slot);
 	else
-		slot_heap_remove(&ledger->ready, slot);
+		ledger_ready_remove(ledger, slot);
 	if (conn)
 		*conn = ledger->records[slot].conn;
-	ledger_change(ledger, slot, SLOT_FREE, generation, 0);
-	ledger_list_push(ledger, &ledger->free_first, slot);
+	ledger_path_free(ledger, slot, ledger_state(ledger, slot), generation);
 	return LEDGER_DONE;
 }
 
@@ -208,13 +207,31 @@ ledger_undeliver(struct ledger *ledger, uint32_t slot, uint32_t generation,
 	return true;
 }
 
+bool
+ledger_owner_first(const struct ledger *ledger, struct ledger_owner *owner,
+    uint32_t *slot, uint32_t *generation)
+{
+	if (owner->count == 0)
+		return false;
+	for (; owner->least < ledger->total; owner->least++) {
+		/* Of a slot that is not leased it says who held it last. */
+		if (ledger->slots[owner->least].owner != owner ||
+		    ledger_state(ledger, owner->least) != SLOT_LEASED)
+			continue;
+		*slot = owner->least;
+		*generation = ledger_word_generation(ledger_word(ledger, *slot));
+		return true;
+	}
+	return false;
+}
+
 uint32_t
 ledger_owner_gone(struct ledger *ledger, struct ledger_owner *owner)
 {
-	uint32_t count = owner->count;
+	uint32_t count = owner->count, slot, generation;
 
-	while (owner->first)
-		give_back(ledger, owner->first - 1);
+	while (ledger_owner_first(ledger, owner, &slot, &generation))
+		give_back(ledger, slot);
 	return count;
 }
 
@@ -250,35 +267,48 @@ ledger_token_format(const struct ledger *ledger, uint32_t slot, uint32_t generat
 	    ledger->header->instance, slot, generation);
 }
 
+/*
+ * A number of 32 bits as ledger_token_format() writes it, without leading zeros. *at is
+ * left behind it.
+ */
 static bool
-parse_u32(const char *text, size_t len, uint32_t *out)
+parse_u32(const char **at, uint32_t *out)
 {
-	char digits[16];
-	uint64_t value;
+	const char *begin = *at;
+	uint64_t value = 0;
 
-	if (len == 0 || len >= sizeof(digits) || (len > 1 && text[0] == '0'))
-		return false;
-	memcpy(digits, text, len);
-	digits[len] = '\0';
-	if (num_parse_u64(digits, &value) != 0 || value > UINT32_MAX)
-		return false;
+	for (; **at >= '0' && **at <= '9'; ++*at) {
+		value = value * 10 + (uint64_t)(**at - '0');
+		if (value > UINT32_MAX)
+			return false;
+	}
 	*out = (uint32_t)value;
-	return true;
+	return *at > begin && (*begin != '0' || *at == begin + 1);
+}
+
+/* Whether text begins with that instance and a dot. */
+static bool
+is_of(uint64_t instance, const char *text)
+{
+	static const char digits[] = "0123456789abcdef";
+	unsigned int i;
+
+	for (i = 0; i < INSTANCE_DIGITS; i++)
+		if (text[i] != digits[instance >> (60 - 4 * i) & 15])
+			return false;
+	return text[INSTANCE_DIGITS] == '.';
 }
 
 bool
 ledger_token_parse(const struct ledger *ledger, const char *token, uint32_t *slot,
     uint32_t *generation)
 {
-	char instance[20];
-	const char *slot_text, *dot;
+	const char *at;
 
-	(void)snprintf(instance, sizeof(instance), "%016" PRIx64 ".",
-	    ledger->header->instance);
-	if (strncmp(token, instance, strlen(instance)) != 0)
+	if (!is_of(ledger->header->instance, token))
 		return false;
-	slot_text = token + strlen(instance);
-	dot = strchr(slot_text, '.');
-	return dot && parse_u32(slot_text, (size_t)(dot - slot_text), slot) &&
-	    parse_u32(dot + 1, strlen(dot + 1), generation);
+	at = token + INSTANCE_DIGITS + 1;
+	if (!parse_u32(&at, slot) || *at++ != '.')
+		return false;
+	return parse_u32(&at, generation) && *at == '\0';
 }

@@ -14,7 +14,7 @@ take(struct ledger *to, uint32_t slot, const struct record *record)
 	uint64_t word = atomic_load(&record->word);
 	uint32_t generation = ledger_word_generation(ledger_word(to, slot)) + 1;
 
-	ledger_list_remove(to, &to->free_first, slot);
+	ledger_free_remove(to, slot);
 	copy->seq = record->seq;
 	copy->conn = record->conn;
 	copy->received_ns = record->received_ns;
@@ -25,9 +25,10 @@ take(struct ledger *to, uint32_t slot, const struct record *record)
 	copy->context_len = record->context_len;
 	memcpy(copy->peer, record->peer, sizeof(copy->peer));
 	memcpy(copy->context, record->context, sizeof(copy->context));
-	ledger_change(to, slot, SLOT_READY, generation ? generation : 1,
+	ledger_set_word(to, slot, SLOT_READY, generation ? generation : 1,
 	    ledger_word_deliveries(word));
-	slot_heap_push(&to->ready, slot, record->seq);
+	to->counts[SLOT_READY]++;
+	ledger_ready_add_again(to, slot);
 }
 
 /*
@@ -52,21 +53,20 @@ ledger_move(struct ledger *from, struct ledger *to,
     void (*copy)(void *arg, uint32_t from_slot, uint32_t to_slot, uint32_t len),
     void *arg)
 {
-	struct slot_heap_item item;
-	uint32_t moved = 0, slot;
+	uint32_t moved = 0, oldest, slot;
 
 	take_numbers(to, from);
-	while (to->free_first && slot_heap_min(&from->ready, &item)) {
-		const struct record *record = &from->records[item.slot];
+	while (to->counts[SLOT_FREE] > 0 && ledger_ready_min(from, &oldest)) {
+		const struct record *record = &from->records[oldest];
 
-		slot_heap_remove(&from->ready, item.slot);
+		ledger_ready_remove(from, oldest);
 		if (record->len > to->header->slot_size)
 			continue;
-		slot = to->free_first - 1;
-		copy(arg, item.slot, slot, record->len);
+		slot = to->free[to->counts[SLOT_FREE] - 1];
+		copy(arg, oldest, slot, record->len);
 		take(to, slot, record);
-		ledger_set_word(from, item.slot, SLOT_FREE,
-		    ledger_word_generation(ledger_word(from, item.slot)), 0);
+		ledger_set_word(from, oldest, SLOT_FREE,
+		    ledger_word_generation(ledger_word(from, oldest)), 0);
 		moved++;
 	}
 	return moved;

@@ -132,6 +132,8 @@ restore_slot(struct ledger *ledger, uint32_t slot, struct ledger_restored *out)
 	unsigned int state = (unsigned int)(word & 0xff);
 	bool is_held = state == SLOT_READY || state == SLOT_LEASED;
 
+	/* Of a slot whose use was over, and of a bad record, these alone count. */
+	restore_numbers(ledger, record->seq, record->conn);
 	if (state > SLOT_LEASED || (state != SLOT_FREE && generation == 0) ||
 	    (is_held && !is_message(ledger, record))) {
 		/* Tokens that named what was there must not name what comes. */
@@ -139,8 +141,6 @@ restore_slot(struct ledger *ledger, uint32_t slot, struct ledger_restored *out)
 		out->bad++;
 		return;
 	}
-	/* Of a slot whose use was over, these alone count. */
-	restore_numbers(ledger, record->seq, record->conn);
 	if (!is_held) {
 		out->posted += state == SLOT_POSTED;
 		ledger_set_word(ledger, slot, SLOT_FREE, generation, 0);
@@ -150,7 +150,7 @@ restore_slot(struct ledger *ledger, uint32_t slot, struct ledger_restored *out)
 	out->leased += state == SLOT_LEASED;
 	ledger_set_word(ledger, slot, SLOT_READY, generation,
 	    ledger_word_deliveries(word));
-	slot_heap_push(&ledger->ready, slot, record->seq);
+	ledger_ready_add_again(ledger, slot);
 }
 
 int
@@ -178,9 +178,8 @@ ledger_restore(void *memory, size_t bytes, uint32_t slots, uint32_t slot_size,
 		restore_slot(ledger, slot, restored);
 	for (slot = slots; slot-- > 0;)
 		if (ledger_state(ledger, slot) == SLOT_FREE)
-			ledger_list_push(ledger, &ledger->free_first, slot);
-	ledger->counts.ready = restored->messages;
-	ledger->counts.free = slots - restored->messages;
+			ledger_free_add(ledger, slot);
+	ledger->counts[SLOT_READY] = restored->messages;
 	*out = ledger;
 	return 0;
 }

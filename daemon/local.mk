@@ -11,6 +11,7 @@ noinst_LIBRARIES += %D%/libdaemon.a
 	%D%/conns_message.c \
 	%D%/control.c %D%/control.h \
 	%D%/control_client.c %D%/control_client.h \
+	%D%/control_client_impl.h %D%/control_client_out.c \
 	%D%/control_peer.c %D%/control_peer.h \
 	%D%/cq.c %D%/cq.h \
 	%D%/daemon.c %D%/daemon.h \
@@ -22,6 +23,7 @@ noinst_LIBRARIES += %D%/libdaemon.a
 	%D%/engine_device.c \
 	%D%/engine_impl.h \
 	%D%/engine_recv.c \
+	%D%/engine_ring.c \
 	%D%/engine_show.c \
 	%D%/events.c %D%/events.h \
 	%D%/fault.c %D%/fault.h \
@@ -29,6 +31,7 @@ noinst_LIBRARIES += %D%/libdaemon.a
 	%D%/ledger_impl.h \
 	%D%/ledger_message.c \
 	%D%/ledger_move.c \
+	%D%/ledger_path.h \
 	%D%/ledger_restore.c \
 	%D%/listeners.c %D%/listeners.h \
 	%D%/loop.c %D%/loop.h \
@@ -52,6 +55,9 @@ noinst_LIBRARIES += %D%/libdaemon.a
 	%D%/rpc_listener.c \
 	%D%/rpc_message.c %D%/rpc_message.h \
 	%D%/rpc_poll.c \
+	%D%/ring.c %D%/ring.h \
+	%D%/rpc_pool.c \
+	%D%/rpc_ring.c \
 	%D%/rpc_ports.c \
 	%D%/rpc_recv.c \
 	%D%/rpc_stats.c \

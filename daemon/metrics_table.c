@@ -16,6 +16,7 @@ const struct metric metrics[] = {
 	{ "srq.posted_total", "rpmad_srq_posted_total", METRIC_COUNTER, .help = "Receives posted to the shared receive queue." },
 	{ "srq.refills_total", "rpmad_srq_refills_total", METRIC_COUNTER, .help = "Times that receives were posted of the daemon's own accord." },
 	{ "srq.post_failures_total", "rpmad_srq_post_failures_total", METRIC_COUNTER, .help = "Posts that the device refused." },
+	{ "srq.post_failures[].count", "rpmad_srq_post_errors_total", METRIC_COUNTER, .labels = { "name" }, .help = "Posts that the device refused, by the name of the error." },
 	{ "srq.times_low_total", "rpmad_srq_times_low_total", METRIC_COUNTER, .help = "Times that the queue fell to its low watermark." },
 	{ "srq.times_empty_total", "rpmad_srq_times_empty_total", METRIC_COUNTER, .help = "Times that the queue ran empty." },
 	{ "srq.empty_ns_total", "rpmad_srq_empty_seconds_total", METRIC_COUNTER, .unit = METRIC_NS, .help = "Time for which the queue was empty: senders were stalled." },
@@ -32,6 +33,7 @@ const struct metric metrics[] = {
 	{ "recv.late_total", "rpmad_recv_late_total", METRIC_COUNTER, .help = "Messages collected while or after their connection closed." },
 	{ "recv.errors[].count", "rpmad_recv_errors_total", METRIC_COUNTER, .labels = { "status" }, .help = "Receives that failed, by completion status." },
 	{ "recv.dropped_total", "rpmad_recv_dropped_total", METRIC_COUNTER, .help = "Completions that name no posted slot, or say more than it holds." },
+	{ "recv.dropped[].count", "rpmad_recv_drops_total", METRIC_COUNTER, .labels = { "reason" }, .help = "Completions that were dropped, by reason." },
 	{ "recv.ledger_faults_total", "rpmad_recv_ledger_faults_total", METRIC_COUNTER, .help = "Seconds in which counts and records of the ledger disagreed." },
 	{ "recv.restored_total", "rpmad_recv_restored_total", METRIC_COUNTER, .help = "Messages that were there at the start, from before it." },
 	{ "recv.maybe_lost_total", "rpmad_recv_maybe_lost_total", METRIC_COUNTER, .help = "Receives that were posted when the daemon crashed before this start." },
@@ -54,11 +56,13 @@ const struct metric metrics[] = {
 	{ "cm.opened_total", "rpmad_cm_opened_total", METRIC_COUNTER, .help = "Connections opened from here." },
 	{ "cm.closed_total", "rpmad_cm_closed_total", METRIC_COUNTER, .help = "Connections that ended." },
 	{ "cm.conns", "rpmad_cm_conns", METRIC_GAUGE, .help = "Connections that are open." },
+	{ "cm.ids", "rpmad_cm_ids", METRIC_GAUGE, .help = "CM ids of listeners and connections." },
 	{ "cm.unknown_events_total", "rpmad_cm_unknown_events_total", METRIC_COUNTER, .help = "Events of the connection manager that are not known." },
 	{ "cm.rejected[].count", "rpmad_cm_rejected_total", METRIC_COUNTER, .labels = { "reason" }, .help = "Connections refused, by reason." },
 	{ "cm.closes[].count", "rpmad_cm_closes_total", METRIC_COUNTER, .labels = { "reason" }, .help = "Connections ended, by reason." },
 	{ "memory.registered_bytes", "rpmad_memory_registered_bytes", METRIC_GAUGE, .help = "Memory registered with the device." },
 	{ "memory.memlock_limit_bytes", "rpmad_memory_memlock_limit_bytes", METRIC_GAUGE, .help = "Limit of locked memory; absent where there is none." },
+	{ "memory.huge_page_bytes", "rpmad_memory_huge_page_bytes", METRIC_GAUGE, .help = "Memory of the pool that is in huge pages." },
 	{ "control.clients", "rpmad_control_clients", METRIC_GAUGE, .help = "Clients of the control socket." },
 	{ "control.clients_total", "rpmad_control_clients_total", METRIC_COUNTER, .help = "Clients that were served." },
 	{ "control.clients_refused_total", "rpmad_control_clients_refused_total", METRIC_COUNTER, .help = "Clients too many." },
@@ -78,7 +82,7 @@ const struct metric metrics[] = {
 	{ "ports[].rnr_sent_total", "rpmad_port_rnr_sent_total", METRIC_COUNTER, .labels = { "device", "port" }, .help = "Receiver-not-ready NAKs to peers, of all processes at the port." },
 	{ "ports[].rnr_received_total", "rpmad_port_rnr_received_total", METRIC_COUNTER, .labels = { "device", "port" }, .help = "Receiver-not-ready NAKs from peers, of all processes at the port." },
 	{ "ports[].retries_exceeded_total", "rpmad_port_retries_exceeded_total", METRIC_COUNTER, .labels = { "device", "port" }, .help = "Connections given up after the last retry, of all processes at the port." },
-	{ "ports[].hw_counters{}", "rpmad_port_hw_counter", METRIC_GAUGE, .key = "counter", .labels = { "device", "port" }, .help = "The driver's own counters of the port, as found." },
+	{ "ports[].hw_counters{}", "rpmad_port_hw_value", METRIC_GAUGE, .key = "counter", .labels = { "device", "port" }, .help = "The driver's own counters of the port, as found." },
 };
 /* clang-format on */
 

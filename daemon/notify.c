@@ -20,6 +20,7 @@
 #endif
 
 #include "daemon/loop.h"
+#include "lib/core/log.h"
 #include "lib/core/num.h"
 
 #define FIRST_FD   3 /* where handed-over descriptors begin, sd_listen_fds(3) */
@@ -54,6 +55,17 @@ watchdog_interval_ms(void)
 	return 0;
 }
 
+const char *
+notify_lack(void)
+{
+#ifdef HAVE_LIBSYSTEMD
+	return NULL;
+#else
+	return "built without libsystemd: a service manager is told nothing and keeps no "
+	       "messages over a restart; a unit needs Type=exec and no WatchdogSec=";
+#endif
+}
+
 static void
 on_timer(void *arg)
 {
@@ -70,6 +82,8 @@ notify_new(struct loop *loop, struct notify **out)
 
 	if (!notify)
 		return -ENOMEM;
+	if (notify_lack() && getenv("NOTIFY_SOCKET"))
+		log_warning("notify", "%s", notify_lack());
 	notify->interval_ms = watchdog_interval_ms();
 	if (notify->interval_ms > 0) {
 		if (loop_timer_new(loop, on_timer, notify, &notify->timer) < 0) {

@@ -2,7 +2,7 @@
 /*
  * The service manager: what it is told (sd_notify(3)), what it may hand over
  * (sd_listen_fds(3)), and what it keeps. Without one, and in builds without libsystemd, telling does
- * nothing.
+ * nothing; notify_lack() says so of such a build.
  */
 #ifndef RPMAD_DAEMON_NOTIFY_H
 #define RPMAD_DAEMON_NOTIFY_H
@@ -15,7 +15,14 @@
 struct loop;
 struct notify;
 
-/* Feeds the watchdog from now on where the manager wants it. return   0; -ENOMEM */
+/* What a manager misses in this build and what to do about it, for people; NULL: nothing. */
+const char *notify_lack(void);
+
+/*
+ * Feeds the watchdog from now on where the manager wants it. One that waits for word that this
+ * build cannot give is told of in the log, since the start would end by its time-out.
+ * return   0; -ENOMEM
+ */
 RPMAD_MUST_USE int notify_new(struct loop *loop, struct notify **out);
 /* NULL is fine. */
 void notify_free(struct notify *notify);

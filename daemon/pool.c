@@ -13,6 +13,7 @@
 #include "daemon/fault.h"
 #include "daemon/store.h"
 #include "lib/core/log.h"
+#include "lib/core/text.h"
 
 #define FAULTS_MAX 3u /* crashes in a row that set a pool aside */
 
@@ -84,14 +85,14 @@ tell_restored(const struct ledger_restored *found)
 	    found->messages, found->leased);
 	if (found->posted > 0)
 		log_warning("pool",
-		    "rpmad had crashed with %u receives posted: up to %u messages whose "
-		    "senders saw success may be lost",
-		    found->posted, found->posted);
+		    "rpmad had crashed with %u receive%s posted: up to %u message%s whose "
+		    "sender saw success may be lost",
+		    found->posted, text_plural(found->posted), found->posted,
+		    text_plural(found->posted));
 	if (found->bad > 0)
 		log_warning("pool",
-		    "%u records were damaged: the messages in these slots, if any, are "
-		    "lost",
-		    found->bad);
+		    "found %u damaged record%s: messages in these slots, if any, are lost",
+		    found->bad, text_plural(found->bad));
 }
 
 /* Crashes in a row, of which its content may be the cause; the next is written to it. */
@@ -320,9 +321,9 @@ move_all_in(struct pool *pool, const struct settings *settings)
 
 	if (count > 0 && !pool->is_kept) {
 		log_error("pool",
-		    "%zu earlier pools stay with the service manager, with the messages "
-		    "in them, until a start that can hand it a new one",
-		    count);
+		    "the service manager keeps %zu earlier pool%s, with the messages in "
+		    "there, until a start that can hand it a new one",
+		    count, text_plural(count));
 		return;
 	}
 	while (count-- > 0) {
@@ -415,16 +416,16 @@ pool_warnings(const struct pool *pool, void (*fn)(void *arg, const char *sentenc
 
 	if (pool->maybe_lost > 0) {
 		(void)snprintf(text, sizeof(text),
-		    "rpmad had crashed before this start: up to %u messages whose senders "
+		    "rpmad had crashed before this start: up to %u message%s whose sender "
 		    "saw success may be lost",
-		    pool->maybe_lost);
+		    pool->maybe_lost, text_plural(pool->maybe_lost));
 		fn(arg, text);
 	}
 	if (pool->bad > 0) {
 		(void)snprintf(text, sizeof(text),
-		    "%u slots of the pool that was kept were damaged: the messages in "
-		    "them, if any, are lost",
-		    pool->bad);
+		    "the pool that was kept had %u damaged slot%s: messages in there, if "
+		    "any, are lost",
+		    pool->bad, text_plural(pool->bad));
 		fn(arg, text);
 	}
 	for (i = 0; i < count; i++) {

@@ -3,6 +3,7 @@
 #include <config.h>
 
 #include "daemon/region.h"
+#include "lib/core/text.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -112,15 +113,15 @@ too_few(const char *name, size_t bytes, size_t page_size, struct err *err)
 	long reserved = huge_pages(page_size, "resv_hugepages");
 	long total = huge_pages(page_size, "nr_hugepages");
 	size_t need = bytes / page_size;
-	char have[48] = "that many are not free";
+	char have[48] = "more than are free";
 	int rc;
 
 	/* The free ones include those that others have set aside. */
 	if (free_pages >= 0 && reserved >= 0)
 		(void)snprintf(have, sizeof(have), "%ld are free",
 		    free_pages > reserved ? free_pages - reserved : 0);
-	rc = err_set(err, ERR_LIMIT, ENOMEM, "%s needs %zu huge pages of %zu KiB, %s",
-	    name, need, page_size / 1024, have);
+	rc = err_set(err, ERR_LIMIT, ENOMEM, "%s needs %zu huge page%s of %zu KiB, %s",
+	    name, need, text_plural(need), page_size / 1024, have);
 	if (free_pages >= 0 && reserved >= 0 && total >= 0)
 		err_hint(err,
 		    "run sysctl vm.nr_hugepages=%ld (in /etc/sysctl.d for every start), or "
@@ -203,6 +204,23 @@ region_adopt(int fd, size_t bytes_min, struct region *out, struct err *err)
 		return rc;
 	}
 	*out = region;
+	return 0;
+}
+
+int
+region_open_readonly(const struct region *region, int *fd, struct err *err)
+{
+	char path[64];
+	int opened = -1;
+
+	(void)snprintf(path, sizeof(path), "/proc/self/fd/%d", region->fd);
+	if (fchmod(region->fd, 0400) == 0)
+		opened = open(path, O_RDONLY | O_CLOEXEC);
+	if (opened < 0)
+		return err_set(err,
+		    errno == EMFILE || errno == ENFILE ? ERR_LIMIT : ERR_INTERNAL_ERROR,
+		    errno, "cannot open the pool's memory for reading");
+	*fd = opened;
 	return 0;
 }
 

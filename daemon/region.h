@@ -48,6 +48,18 @@ RPMAD_MUST_USE int region_adopt(int fd, size_t bytes_min, struct region *out,
  */
 RPMAD_MUST_USE int region_open_huge(const char *name, size_t bytes, struct region *out,
     struct err *err);
+/*
+ * Another descriptor of it that can only read: neither write(2) nor a mapping for writing
+ * works through it, and only root can open it anew for more, for nobody else may write to
+ * the file from now on. A seal against writing would keep the next process from mapping
+ * it.
+ *
+ * return   0, the descriptor being the caller's; negative errno with err: no more
+ *          descriptors (ERR_LIMIT)
+ * source   memfd_create(2), proc(5)
+ */
+RPMAD_MUST_USE int region_open_readonly(const struct region *region, int *fd,
+    struct err *err);
 void region_close(struct region *region);
 
 #endif

@@ -19,6 +19,7 @@
 #include "daemon/rpc_handlers.h"
 #include "daemon/rpc_impl.h"
 #include "lib/core/jsonrpc.h"
+#include "lib/core/text.h"
 
 #define DENIALS_LOGGED      100 /* in DENIALS_INTERVAL_MS */
 #define DENIALS_INTERVAL_MS 10000
@@ -32,8 +33,10 @@ const rpc_handler_fn rpc_handlers[METHOD_COUNT] = {
 	[METHOD_LOG_SET] = rpc_log_set,
 	[METHOD_DEVICE_LIST] = rpc_device_list,
 	[METHOD_SRQ_SHOW] = rpc_srq_show,
+	[METHOD_POOL_MAP] = rpc_pool_map,
 	[METHOD_RECV_POST] = rpc_recv_post,
 	[METHOD_RECV_POLL] = rpc_recv_poll,
+	[METHOD_RECV_RING] = rpc_recv_ring,
 	[METHOD_RECV_ACK] = rpc_recv_ack,
 	[METHOD_RECV_NACK] = rpc_recv_nack,
 	[METHOD_LISTENER_ADD] = rpc_listener_add,
@@ -118,6 +121,7 @@ on_close(void *user)
 
 	rpc_call_client_gone(client);
 	rpc_sub_client_gone(client);
+	rpc_ring_client_gone(client);
 	engine_owner_gone(rpc->context.engine, &client->owner);
 	log_summary(client);
 	TAILQ_REMOVE(&rpc->clients, client, link);
@@ -139,8 +143,10 @@ end_denied(struct rpc_client *client)
 		rpc_call_abort(call, &err);
 	}
 	/* What it may not acknowledge any more is for others to poll. */
-	if (client->role < ROLE_POST)
+	if (client->role < ROLE_POST) {
+		rpc_ring_client_gone(client);
 		engine_owner_gone(client->rpc->context.engine, &client->owner);
+	}
 	if (client->sub.is_on && client->role < ROLE_READ)
 		rpc_sub_end(client, "denied");
 }
@@ -259,8 +265,8 @@ make_refusal(unsigned int max_clients)
 	json_t *reply;
 	int rc;
 
-	(void)err_set(&err, ERR_TOO_MANY_CLIENTS, 0, "%u clients are served already",
-	    max_clients);
+	(void)err_set(&err, ERR_TOO_MANY_CLIENTS, 0, "%u client%s served already",
+	    max_clients, text_plural(max_clients));
 	err_hint(&err, "try again later, or raise control.max_clients");
 	reply = jsonrpc_error(NULL, &err);
 	rc = reply ? rpc_text_add_json(&text, reply, RPC_REPLY_MAX) : -ENOMEM;
@@ -297,6 +303,7 @@ rpc_new(const struct rpc_config *config, struct rpc **out, struct err *err)
 		.stats = { .request_ns = { .scale = &histogram_ns } } };
 	rpc->refusal = make_refusal(config->settings->control_max_clients);
 	if (!rpc->refusal || rpc_polls_new(&rpc->context, &rpc->context.polls) < 0 ||
+	    rpc_rings_new(&rpc->context, &rpc->context.rings) < 0 ||
 	    rpc_watches_new(&rpc->context, &rpc->context.watches) < 0 ||
 	    rpc_subs_new(&rpc->context, &rpc->context.subs) < 0)
 		goto fail;
@@ -324,6 +331,7 @@ rpc_free(struct rpc *rpc)
 	events_on_add(rpc->context.events, NULL, NULL);
 	rpc_subs_free(rpc->context.subs);
 	rpc_watches_free(rpc->context.watches);
+	rpc_rings_free(rpc->context.rings);
 	rpc_polls_free(rpc->context.polls);
 	rpc_addrs_free(rpc->context.addrs);
 	rpc_ports_free(rpc->context.ports);
@@ -347,7 +355,11 @@ rpc_refusal(const struct rpc *rpc)
 void
 rpc_messages_ready(struct rpc *rpc)
 {
-	rpc_polls_wake(rpc->context.polls);
+	/* Polls come first, and rings behind them. */
+	if (rpc_polls_are_waiting(rpc->context.polls))
+		rpc_polls_wake(rpc->context.polls);
+	else
+		rpc_rings_serve(rpc->context.rings);
 }
 
 void
@@ -355,6 +367,7 @@ rpc_begin_stop(struct rpc *rpc)
 {
 	rpc->context.is_stopping = true;
 	rpc_polls_stop(rpc->context.polls);
+	rpc_rings_stop(rpc->context.rings);
 }
 
 void

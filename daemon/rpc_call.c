@@ -9,12 +9,14 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <unistd.h>
 
 #include <jansson.h>
 
 #include "daemon/loop.h"
 #include "daemon/rpc_impl.h"
 #include "lib/core/jsonrpc.h"
+#include "lib/core/text.h"
 
 /* The envelope of a result, around the id. */
 #define BEGIN  "{\"jsonrpc\":\"2.0\",\"id\":"
@@ -68,6 +70,26 @@ bool
 rpc_call_is_read(const struct rpc_call *call)
 {
 	return client_has_room(call->client->client);
+}
+
+bool
+rpc_call_has_map(const struct rpc_call *call)
+{
+	return call->client->has_map;
+}
+
+void
+rpc_call_set_map(const struct rpc_call *call)
+{
+	call->client->has_map = true;
+}
+
+void
+rpc_call_pass_fd(struct rpc_call *call, int fd)
+{
+	assert(methods[call->method].passes_fd && !call->batch &&
+	    call->pass_count < CLIENT_FDS_MAX);
+	call->pass_fds[call->pass_count++] = fd;
 }
 
 /* ---- who wants to know that a reply was written ---- */
@@ -248,8 +270,8 @@ audit(struct rpc_call *call, enum err_code code)
 			&suppressed))
 			return;
 		if (suppressed > 0)
-			log_notice("rpc", "%u more denials were not logged",
-			    suppressed);
+			log_notice("rpc", "%u more denial%s went unlogged", suppressed,
+			    text_plural(suppressed));
 	} else if (is_first) {
 		client->has_used_data = true;
 	} else if (method->role != ROLE_ADMIN) {
@@ -264,6 +286,8 @@ void
 rpc_call_free(struct rpc_call *call)
 {
 	report_lost(&call->written);
+	while (call->pass_count > 0)
+		(void)close(call->pass_fds[--call->pass_count]);
 	json_decref(call->request);
 	free(call);
 }
@@ -367,6 +391,10 @@ rpc_reply(struct rpc_call *call, json_t *result)
 	reply = result ? jsonrpc_result(call->id, result) : NULL;
 	rc = emit(call, reply, rpc_call_room(call));
 	json_decref(reply);
+	if (rc == 0 && call->pass_count > 0) {
+		client_pass_fds(call->client->client, call->pass_fds, call->pass_count);
+		call->pass_count = 0;
+	}
 	return end_reply(call, rc);
 }
 

@@ -23,6 +23,7 @@ struct rpc_addrs;
 struct rpc_call;
 struct rpc_polls;
 struct rpc_ports;
+struct rpc_rings;
 struct rpc_subs;
 struct rpc_watches;
 struct settings;
@@ -56,6 +57,7 @@ struct rpc_context {
 	const char *devices_root;
 	struct rpc_stats stats;
 	struct rpc_polls *polls;     /* that wait */
+	struct rpc_rings *rings;     /* of readers in place */
 	struct rpc_watches *watches; /* calls that wait for events */
 	struct rpc_subs *subs;       /* clients that are told of them */
 	struct rpc_addrs *addrs;     /* found lately */
@@ -89,6 +91,15 @@ RPMAD_MUST_USE int rpc_call_check_wait(const struct rpc_call *call, uint64_t wai
 size_t rpc_call_room(const struct rpc_call *call);
 /* Whether its client reads what it gets: a large reply does not pile up behind others. */
 bool rpc_call_is_read(const struct rpc_call *call);
+
+/* Whether its client reads messages in the pool's memory; from now on it does. */
+bool rpc_call_has_map(const struct rpc_call *call);
+void rpc_call_set_map(const struct rpc_call *call);
+/*
+ * Have a descriptor, which is taken, go with the result, behind those that were given before.
+ * For methods that say so, and at most CLIENT_FDS_MAX.
+ */
+void rpc_call_pass_fd(struct rpc_call *call, int fd);
 
 /*
  * Call fn once: with true when the last byte of the reply went to the kernel, with false

@@ -76,6 +76,9 @@ admit(struct rpc_call *call, struct err *err)
 		return -err_info(ERR_DENIED)->errnum;
 	if (is_too_late(&call->rpc->context, call->method))
 		return stopping(err);
+	if (call->batch && method->passes_fd)
+		return err_set(err, ERR_UNSUPPORTED, 0,
+		    "%s passes a descriptor, so it cannot be in a batch", method->name);
 	if (!method->waits)
 		return 0;
 	/* These may be in a batch when they do not wait: they see to that themselves. */

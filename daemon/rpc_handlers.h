@@ -3,6 +3,8 @@
 #ifndef RPMAD_DAEMON_RPC_HANDLERS_H
 #define RPMAD_DAEMON_RPC_HANDLERS_H
 
+#include <stdbool.h>
+
 #include "daemon/ledger.h"
 #include "daemon/rpc_call.h"
 
@@ -23,8 +25,14 @@ void rpc_srq_show(struct rpc_call *call, const void *params);
 void rpc_recv_post(struct rpc_call *call, const void *params);
 void rpc_recv_ack(struct rpc_call *call, const void *params);
 void rpc_recv_nack(struct rpc_call *call, const void *params);
+/* rpc_pool.c */
+void rpc_pool_map(struct rpc_call *call, const void *params);
+/* Whether clients may read in the pool. return   0; negative errno with err */
+RPMAD_MUST_USE int rpc_pool_check_share(const struct rpc_call *call, struct err *err);
 /* rpc_poll.c */
 void rpc_recv_poll(struct rpc_call *call, const void *params);
+/* rpc_ring.c */
+void rpc_recv_ring(struct rpc_call *call, const void *params);
 /* rpc_listener.c */
 void rpc_listener_add(struct rpc_call *call, const void *params);
 void rpc_listener_remove(struct rpc_call *call, const void *params);
@@ -86,6 +94,18 @@ void rpc_polls_free(struct rpc_polls *polls);
 void rpc_polls_wake(struct rpc_polls *polls);
 /* Answer them all with SHUTTING_DOWN. */
 void rpc_polls_stop(struct rpc_polls *polls);
+
+/* Whether any waits. */
+bool rpc_polls_are_waiting(const struct rpc_polls *polls);
+
+/* The rings of clients. return   0; -ENOMEM */
+RPMAD_MUST_USE int rpc_rings_new(struct rpc_context *context, struct rpc_rings **out);
+/* There is none any more. NULL is fine. */
+void rpc_rings_free(struct rpc_rings *rings);
+/* Take what readers are through with, and give them what is ready. */
+void rpc_rings_serve(struct rpc_rings *rings);
+/* No more messages: the daemon stops. What readers are through with is still taken. */
+void rpc_rings_stop(struct rpc_rings *rings);
 
 /* The addresses that lead to devices, remembered for a second. NULL is fine. */
 void rpc_addrs_free(struct rpc_addrs *addrs);

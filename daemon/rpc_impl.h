@@ -15,6 +15,7 @@
 #include "lib/core/log.h"
 
 struct jsonrpc_request;
+struct rpc_ring;
 
 /* Somebody wants to know whether a reply was written. */
 struct written {
@@ -43,6 +44,8 @@ struct rpc_call {
 	struct written *written;
 	void (*cancel)(void *arg); /* NULL: it ends later all the same */
 	void *cancel_arg;
+	int pass_fds[CLIENT_FDS_MAX]; /* owned, go with the result */
+	size_t pass_count;
 	bool wants_reply;   /* true in all that a handler is called for */
 	bool is_in_handler; /* the memory is still needed */
 	bool is_ended;
@@ -69,10 +72,12 @@ struct rpc_client {
 	size_t gid_count;
 	enum role role;
 	struct ledger_owner owner;
+	struct rpc_ring *ring; /* NULL: it has none */
 	struct rpc_sub sub;
 	TAILQ_HEAD(, rpc_call) calls; /* that wait */
 	unsigned int call_count;
 	uint64_t done[METHOD_COUNT]; /* calls that ended well */
+	bool has_map;                /* it reads in the pool's memory */
 	bool has_used_data;          /* its first call of role post was logged */
 };
 
@@ -110,6 +115,10 @@ void rpc_call_free(struct rpc_call *call);
 void rpc_sub_client_gone(struct rpc_client *client);
 /* Tell the client what there is left to tell, and why it was the last. */
 void rpc_sub_end(struct rpc_client *client, const char *reason);
+
+/* It has gone, or may not receive any more: take what it was through with, and end its ring.
+ */
+void rpc_ring_client_gone(struct rpc_client *client);
 
 /* An error of no request in particular, with id null. */
 void rpc_client_error(struct rpc_client *client, const struct err *err);

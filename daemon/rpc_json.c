@@ -67,7 +67,7 @@ rpc_json_histogram(const struct histogram *histogram)
 	unsigned int i;
 
 	for (i = 0; i < histogram->scale->buckets; i++) {
-		count += histogram->counts[i];
+		count += histogram_bucket(histogram, i);
 		if (json_array_append_new(buckets,
 			json_pack("{s:I, s:I}", "le",
 			    (json_int_t)histogram_bound(histogram, i), "count",
@@ -76,8 +76,9 @@ rpc_json_histogram(const struct histogram *histogram)
 			return NULL;
 		}
 	}
-	return json_pack("{s:I, s:I, s:o}", "count", (json_int_t)histogram->count,
-	    "sum", (json_int_t)histogram->sum, "buckets", buckets);
+	return json_pack("{s:I, s:I, s:o}", "count",
+	    (json_int_t)histogram_count(histogram), "sum", (json_int_t)histogram->sum,
+	    "buckets", buckets);
 }
 
 json_t *

@@ -34,14 +34,17 @@ put(char *at, const char *bytes, size_t len)
 static char *
 put_number(char *at, uint64_t number)
 {
-	char digits[20];
-	size_t first = sizeof(digits);
+	uint64_t bound = 10;
+	unsigned int len = 1;
+	char *end;
 
-	do {
-		digits[--first] = (char)('0' + number % 10);
-		number /= 10;
-	} while (number > 0);
-	return put(at, digits + first, sizeof(digits) - first);
+	/* Most are short. The longest has 20 digits, more than bound can count. */
+	for (; number >= bound && len < 20; len++)
+		bound *= 10;
+	end = at + len;
+	for (at = end; len > 0; len--, number /= 10)
+		*--at = (char)('0' + number % 10);
+	return end;
 }
 
 /* As ledger_token_format() writes it: the instance, which all have in common, slot and
@@ -50,11 +53,13 @@ static char *
 put_token(char *at, const struct ledger *ledger, const struct ledger_message *message,
     struct rpc_message_cache *cache)
 {
-	if (cache->instance_len == 0) {
-		ledger_token_format(ledger, 0, 0, cache->instance);
-		cache->instance_len = strcspn(cache->instance, ".") + 1;
+	char token[LEDGER_TOKEN_MAX];
+
+	if (cache->instance[0] == '\0') {
+		ledger_token_format(ledger, 0, 0, token);
+		memcpy(cache->instance, token, RPC_MESSAGE_NAME_LEN);
 	}
-	at = put(at, cache->instance, cache->instance_len);
+	at = put(at, cache->instance, RPC_MESSAGE_NAME_LEN);
 	at = put_number(at, message->slot);
 	*at++ = '.';
 	return put_number(at, message->generation);
@@ -70,10 +75,10 @@ put_time(char *at, uint64_t wall_ns, struct rpc_message_cache *cache)
 
 	if (cache->time[0] == '\0' || cache->second != wall_ns / NS_PER_S) {
 		(void)rpc_json_time(wall_ns, text);
-		memcpy(cache->time, text, sizeof(cache->time) - 1);
+		memcpy(cache->time, text, RPC_MESSAGE_TIME_LEN);
 		cache->second = wall_ns / NS_PER_S;
 	}
-	at = put(at, cache->time, sizeof(cache->time) - 1);
+	at = put(at, cache->time, RPC_MESSAGE_TIME_LEN);
 	*at++ = '.';
 	for (i = 5; i >= 0; i--, us /= 10)
 		at[i] = (char)('0' + us % 10);
@@ -81,28 +86,43 @@ put_time(char *at, uint64_t wall_ns, struct rpc_message_cache *cache)
 	return at + 7;
 }
 
-/* The address in its quotes; what stands in them is jansson's to escape. */
-static int
-load_peer(struct rpc_message_cache *cache, const struct sockaddr_storage *peer)
+/* The members that name a peer; what stands in the quotes of its address is jansson's to
+ * escape. NULL: no memory */
+static const struct rpc_message_peer *
+load_peer(struct rpc_message_cache *cache, const struct ledger_arrival *arrival)
 {
+	struct rpc_message_peer *peer =
+	    &cache->peers[arrival->conn % RPC_MESSAGE_PEERS];
+	struct sockaddr_storage addr = { 0 };
 	struct rpc_text text = { 0 };
 	json_t *json;
+	char *at;
 	int rc;
 
-	if (cache->peer_len > 0 && memcmp(&cache->peer, peer, sizeof(*peer)) == 0)
-		return 0;
-	json = rpc_json_addr(peer);
+	if (peer->len > 0 && peer->conn == arrival->conn &&
+	    peer->qp_num == arrival->qp_num &&
+	    memcmp(&peer->addr, &arrival->peer, sizeof(peer->addr)) == 0)
+		return peer;
+	memcpy(&addr, &arrival->peer, sizeof(arrival->peer));
+	json = rpc_json_addr(&addr);
 	if (!json)
-		return -ENOMEM;
-	rc = rpc_text_add_json(&text, json, sizeof(cache->peer_text));
+		return NULL;
+	rc = rpc_text_add_json(&text, json, RPC_MESSAGE_ADDR_MAX);
 	json_decref(json);
 	if (rc == 0) {
-		memcpy(cache->peer_text, text.bytes, text.len);
-		cache->peer_len = text.len;
-		cache->peer = *peer;
+		at = PUT(peer->text, ",\"conn\":");
+		at = put_number(at, arrival->conn);
+		at = PUT(at, ",\"peer\":");
+		at = put(at, text.bytes, text.len);
+		at = PUT(at, ",\"qp_num\":");
+		at = put_number(at, arrival->qp_num);
+		peer->len = (size_t)(at - peer->text);
+		peer->conn = arrival->conn;
+		peer->addr = arrival->peer;
+		peer->qp_num = arrival->qp_num;
 	}
 	rpc_text_free(&text);
-	return rc == 0 ? 0 : -ENOMEM;
+	return rc == 0 ? peer : NULL;
 }
 
 static size_t
@@ -121,17 +141,14 @@ rpc_message_room(const struct ledger_message *message, enum data_encoding encodi
 	    (encoding == DATA_NONE ? 0 : base64_encoded_len(len));
 }
 
-/* ---- the members in their order ---- */
+/* ---- the members in their order, each of which finds its room ---- */
 
-static int
-add_head(struct rpc_text *text, const struct ledger *ledger,
-    const struct ledger_message *message, struct rpc_message_cache *cache)
+static char *
+put_head(char *at, const struct ledger *ledger, const struct ledger_message *message,
+    const struct rpc_message_peer *peer, struct rpc_message_cache *cache)
 {
 	const struct ledger_arrival *arrival = &message->arrival;
-	char *at = rpc_text_reserve(text, FIXED_ROOM);
 
-	if (!at || load_peer(cache, &arrival->peer) < 0)
-		return -ENOMEM;
 	at = PUT(at, "{\"token\":\"");
 	at = put_token(at, ledger, message, cache);
 	at = PUT(at, "\",\"seq\":");
@@ -139,63 +156,50 @@ add_head(struct rpc_text *text, const struct ledger *ledger,
 	at = PUT(at, ",\"status\":\"SUCCESS\",\"opcode\":");
 	at = arrival->is_rdma_write ? PUT(at, "\"RECV_RDMA_WITH_IMM\"")
 				    : PUT(at, "\"RECV\"");
-	at = PUT(at, ",\"conn\":");
-	at = put_number(at, arrival->conn);
-	at = PUT(at, ",\"peer\":");
-	at = put(at, cache->peer_text, cache->peer_len);
-	at = PUT(at, ",\"qp_num\":");
-	at = put_number(at, arrival->qp_num);
+	at = put(at, peer->text, peer->len);
 	at = PUT(at, ",\"slot\":");
 	at = put_number(at, message->slot);
 	at = PUT(at, ",\"len\":");
 	at = put_number(at, arrival->len);
 	at = PUT(at, ",\"imm\":");
 	at = arrival->has_imm ? put_number(at, arrival->imm) : PUT(at, "null");
-	at = PUT(at, ",\"context\":");
-	rpc_text_take(text, at);
-	return 0;
+	return PUT(at, ",\"context\":");
 }
 
-static int
-add_context(struct rpc_text *text, const struct ledger_message *message)
+static char *
+put_middle(char *at, const struct ledger_message *message, enum data_encoding encoding,
+    struct rpc_message_cache *cache)
 {
-	if (!message->context)
-		return rpc_text_add(text, "null", 4);
-	return rpc_text_add_string(text, message->context, message->context_len);
-}
-
-static int
-add_middle(struct rpc_text *text, const struct ledger_message *message,
-    const char *encoding, struct rpc_message_cache *cache)
-{
-	char *at = rpc_text_reserve(text, FIXED_ROOM);
-
-	if (!at)
-		return -ENOMEM;
 	at = PUT(at, ",\"received_at\":\"");
 	at = put_time(at, message->arrival.received_ns, cache);
 	at = PUT(at, "\",\"deliveries\":");
 	at = put_number(at, message->deliveries);
-	at = PUT(at, ",\"encoding\":\"");
-	at = put(at, encoding, strlen(encoding));
-	at = PUT(at, "\",\"data\":");
-	rpc_text_take(text, at);
-	return 0;
+	switch (encoding) {
+	case DATA_BASE64:
+		return PUT(at, ",\"encoding\":\"base64\",\"data\":");
+	case DATA_TEXT:
+		return PUT(at, ",\"encoding\":\"text\",\"data\":");
+	case DATA_NONE:
+		break;
+	}
+	return PUT(at, ",\"encoding\":\"none\",\"data\":");
 }
 
-static int
-add_base64(struct rpc_text *text, const void *data, size_t len)
+static char *
+put_base64(char *at, const void *data, size_t len)
 {
-	const size_t encoded_len = base64_encoded_len(len);
-	char *at = rpc_text_reserve(text, encoded_len + 3);
-
-	if (!at)
-		return -ENOMEM;
 	*at++ = '"';
 	base64_encode(data, len, at);
-	at = PUT(at + encoded_len, "\"");
+	return PUT(at + base64_encoded_len(len), "\"");
+}
+
+/* A string between two parts that found their room. NULL: no memory */
+static char *
+add_string(struct rpc_text *text, char *at, const void *data, size_t len, size_t room)
+{
 	rpc_text_take(text, at);
-	return 0;
+	return rpc_text_add_string(text, data, len) == 0 ? rpc_text_reserve(text, room)
+							 : NULL;
 }
 
 int
@@ -203,30 +207,36 @@ rpc_message_add(struct rpc_text *text, const struct ledger *ledger,
     const struct ledger_message *message, const void *data, enum data_encoding encoding,
     size_t room, struct rpc_message_cache *cache)
 {
-	static const char *const names[] = {
-		[DATA_BASE64] = "base64", [DATA_TEXT] = "text", [DATA_NONE] = "none"
-	};
+	const struct rpc_message_peer *peer = load_peer(cache, &message->arrival);
 	const size_t len = message->arrival.len;
-	int rc;
+	size_t own_room;
+	char *at;
 
 	if (encoding == DATA_TEXT &&
 	    (!text_is_utf8(data, len) ||
 		rpc_text_escaped_len(data, len) > room - room_without_data(message)))
 		encoding = DATA_BASE64;
-	rc = add_head(text, ledger, message, cache);
-	if (rc == 0)
-		rc = add_context(text, message);
-	if (rc == 0)
-		rc = add_middle(text, message, names[encoding], cache);
-	if (rc != 0)
+	own_room = FIXED_ROOM + (encoding == DATA_BASE64 ? base64_encoded_len(len) : 0);
+	at = rpc_text_reserve(text, own_room);
+	if (!at || !peer)
 		return -ENOMEM;
-	if (encoding == DATA_BASE64)
-		rc = add_base64(text, data, len);
-	else if (encoding == DATA_TEXT)
-		rc = rpc_text_add_string(text, data, len);
+	at = put_head(at, ledger, message, peer, cache);
+	if (message->context)
+		at = add_string(text, at, message->context, message->context_len,
+		    own_room);
 	else
-		rc = rpc_text_add(text, "null", 4);
-	if (rc == 0)
-		rc = rpc_text_add(text, "}", 1);
-	return rc == 0 ? 0 : -ENOMEM;
+		at = PUT(at, "null");
+	if (!at)
+		return -ENOMEM;
+	at = put_middle(at, message, encoding, cache);
+	if (encoding == DATA_BASE64)
+		at = put_base64(at, data, len);
+	else if (encoding == DATA_TEXT)
+		at = add_string(text, at, data, len, 1);
+	else
+		at = PUT(at, "null");
+	if (!at)
+		return -ENOMEM;
+	rpc_text_take(text, PUT(at, "}"));
+	return 0;
 }

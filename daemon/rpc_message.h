@@ -13,21 +13,30 @@
 
 struct rpc_text;
 
-#define RPC_MESSAGE_PEER_MAX 96u /* of an address in its quotes */
-#define RPC_MESSAGE_TIME_MAX 20u /* of a time up to its seconds, with the NUL */
+#define RPC_MESSAGE_ADDR_MAX 96u  /* of an address in its quotes */
+#define RPC_MESSAGE_PEER_MAX 192u /* of the members that name a peer */
+#define RPC_MESSAGE_PEERS    64u  /* that are remembered */
+#define RPC_MESSAGE_TIME_LEN 19u  /* of a time up to its seconds */
+#define RPC_MESSAGE_NAME_LEN 17u  /* of a token up to its first dot, that included */
+
+/* What messages of one connection have in common, as text. */
+struct rpc_message_peer {
+	uint64_t conn;
+	union ledger_peer addr;
+	uint32_t qp_num;
+	char text[RPC_MESSAGE_PEER_MAX];
+	size_t len; /* 0: none yet */
+};
 
 /*
- * What the messages of a reply have in common, and is written once: they mostly follow
- * each other from one peer within a second. Zero-initialised.
+ * What messages have in common, and is written once: they mostly come within a second, and
+ * from few peers. Those of one ledger alone; zero-initialised.
  */
 struct rpc_message_cache {
-	char instance[LEDGER_TOKEN_MAX]; /* a token up to its first dot */
-	size_t instance_len;             /* 0: none yet */
-	struct sockaddr_storage peer;
-	char peer_text[RPC_MESSAGE_PEER_MAX];
-	size_t peer_len;                 /* 0: none yet */
-	uint64_t second;                 /* since 1970 */
-	char time[RPC_MESSAGE_TIME_MAX]; /* "": none yet */
+	char instance[RPC_MESSAGE_NAME_LEN + 1];          /* "": none yet */
+	struct rpc_message_peer peers[RPC_MESSAGE_PEERS]; /* by their connection's id */
+	uint64_t second;                                  /* since 1970 */
+	char time[RPC_MESSAGE_TIME_LEN + 1];              /* "": none yet */
 };
 
 /* The most bytes that a message takes in a reply. Text may take fewer, never more. */

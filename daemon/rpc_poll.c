@@ -39,6 +39,7 @@ struct rpc_polls {
 	struct rpc_context *context;
 	TAILQ_HEAD(, poll) waiting; /* the oldest first */
 	struct loop_deferred serve;
+	struct rpc_message_cache cache;
 };
 
 /* The messages of one reply, until what becomes of them is settled. */
@@ -149,7 +150,7 @@ poll_free(struct poll *poll)
 /* Lease one message and show it. return   0; -ENOMEM */
 static int
 take_one(const struct poll *poll, struct delivery *delivery, struct rpc_text *text,
-    size_t *room, struct rpc_message_cache *cache)
+    size_t *room)
 {
 	struct engine *engine = poll->context->engine;
 	/* Until an automatic acknowledgement they belong to the client. */
@@ -167,7 +168,7 @@ take_one(const struct poll *poll, struct delivery *delivery, struct rpc_text *te
 		return -ENOMEM;
 	if (rpc_message_add(text, engine_ledger(engine), &message,
 		engine_slot_data(engine, message.slot), poll->encoding, *room,
-		cache) < 0)
+		&poll->context->polls->cache) < 0)
 		return -ENOMEM;
 	*room -= text->len - before;
 	return 0;
@@ -180,7 +181,6 @@ collect(const struct poll *poll, struct delivery *delivery, struct rpc_text *tex
 	const size_t taken =
 	    ENVELOPE_ROOM + json_array_size(poll->unknown) * (size_t)TOKEN_ROOM;
 	size_t room = rpc_call_room(poll->call);
-	struct rpc_message_cache cache = { 0 };
 	struct ledger_message next;
 	uint64_t bytes = 0;
 
@@ -190,11 +190,12 @@ collect(const struct poll *poll, struct delivery *delivery, struct rpc_text *tex
 		return 0;
 	while (delivery->count < poll->max &&
 	    engine_peek(poll->context->engine, &next)) {
-		bytes += next.arrival.len;
+		/* What is not returned needs no room. */
+		bytes += poll->encoding == DATA_NONE ? 0 : next.arrival.len;
 		if ((delivery->count > 0 && bytes > poll->max_bytes) ||
 		    rpc_message_room(&next, poll->encoding) > room)
 			break;
-		if (take_one(poll, delivery, text, &room, &cache) < 0)
+		if (take_one(poll, delivery, text, &room) < 0)
 			return -ENOMEM;
 	}
 	return 0;
@@ -314,7 +315,10 @@ on_timeout(void *arg)
 static void
 on_serve(void *arg)
 {
-	serve(arg, WAKE_BUDGET);
+	struct rpc_polls *polls = arg;
+
+	serve(polls, WAKE_BUDGET);
+	rpc_rings_serve(polls->context->rings);
 }
 
 /* Let a poll wait. return   0; -ENOMEM */
@@ -363,11 +367,36 @@ poll_new(struct rpc_call *call, const struct recv_poll_params *params)
 		rpc_fail(call, &err);
 		goto fail;
 	}
+	if (params->ack_held)
+		poll->acked += engine_ack_held(context->engine, rpc_call_owner(call));
 	return poll;
 
 fail:
 	poll_free(poll);
 	return NULL;
+}
+
+/*
+ * Who reads in the pool's memory holds its messages as long as it is there: a slot that
+ * went to somebody else meanwhile would change under its eyes. false: the call has failed.
+ */
+static bool
+may_read_in_place(struct rpc_call *call, const struct recv_poll_params *params)
+{
+	if (params->encoding != DATA_NONE)
+		return true;
+	if (params->lease_ms != PARAM_UNSET) {
+		rpc_fail_param(call, "params.lease_ms",
+		    "cannot be given by a client that reads in place (pool.map): it holds "
+		    "its messages until it acknowledges them or its connection ends");
+		return false;
+	}
+	if (params->ack != RECV_ACK_AUTO)
+		return true;
+	rpc_fail_param(call, "params.ack",
+	    "must be manual for a client that reads in place (pool.map): the slots would "
+	    "be free before they were read");
+	return false;
 }
 
 void
@@ -383,6 +412,8 @@ rpc_recv_poll(struct rpc_call *call, const void *arg)
 		rpc_fail(call, &err);
 		return;
 	}
+	if (rpc_call_has_map(call) && !may_read_in_place(call, params))
+		return;
 	poll = poll_new(call, params);
 	if (!poll)
 		return;
@@ -421,6 +452,12 @@ rpc_polls_free(struct rpc_polls *polls)
 		return;
 	loop_defer_cancel(polls->context->loop, &polls->serve);
 	free(polls);
+}
+
+bool
+rpc_polls_are_waiting(const struct rpc_polls *polls)
+{
+	return !TAILQ_EMPTY(&polls->waiting);
 }
 
 void

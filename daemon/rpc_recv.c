@@ -11,6 +11,7 @@
 #include "daemon/engine.h"
 #include "daemon/rpc_handlers.h"
 #include "daemon/rpc_json.h"
+#include "lib/core/text.h"
 
 /* Answer a post that was done. */
 static void
@@ -147,8 +148,8 @@ apply(struct rpc_call *call, const struct param_list *tokens, const char *key,
 	if (rc == 0 && done == 0) {
 		rpc_json_instance(ledger_instance(engine_ledger(engine)), instance);
 		rc = err_set(&err, ERR_NO_SUCH_TOKEN, 0,
-		    "none of the %zu tokens names a message of instance %s",
-		    tokens->count, instance);
+		    "%zu token%s, of which none names a message of instance %s",
+		    tokens->count, text_plural(tokens->count), instance);
 		err_path(&err, "params.tokens");
 	}
 	if (rc < 0) {

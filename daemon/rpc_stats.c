@@ -38,10 +38,11 @@ named_counts(const struct engine_named_count *counts, size_t n, const char *key)
 static json_t *
 srq_stats(const struct engine_stats *stats)
 {
-	return json_pack("{s:I, s:I, s:I, s:I, s:I, s:I}", "posted_total",
+	return json_pack("{s:I, s:I, s:I, s:o, s:I, s:I, s:I}", "posted_total",
 	    (json_int_t)stats->posted, "refills_total", (json_int_t)stats->refills,
-	    "post_failures_total", (json_int_t)stats->post_failures, "times_low_total",
-	    (json_int_t)stats->times_low, "times_empty_total",
+	    "post_failures_total", (json_int_t)stats->post_failures, "post_failures",
+	    named_counts(stats->post_errors, stats->post_error_count, "name"),
+	    "times_low_total", (json_int_t)stats->times_low, "times_empty_total",
 	    (json_int_t)stats->times_empty, "empty_ns_total",
 	    (json_int_t)stats->empty_ns);
 }
@@ -50,7 +51,7 @@ static json_t *
 recv_stats(const struct engine_stats *stats)
 {
 	return json_pack("{s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:o, "
-			 "s:I, s:I, s:I, s:I, s:o, s:o, s:o}",
+			 "s:I, s:o, s:I, s:I, s:I, s:o, s:o, s:o}",
 	    "messages_total", (json_int_t)stats->messages, "bytes_total",
 	    (json_int_t)stats->bytes, "imm_total", (json_int_t)stats->imms,
 	    "polled_total", (json_int_t)stats->polled, "redelivered_total",
@@ -60,8 +61,9 @@ recv_stats(const struct engine_stats *stats)
 	    (json_int_t)stats->auto_acked, "flushed_total", (json_int_t)stats->flushed,
 	    "late_total", (json_int_t)stats->late, "errors",
 	    named_counts(stats->recv_errors, stats->recv_error_count, "status"),
-	    "dropped_total", (json_int_t)stats->dropped, "ledger_faults_total",
-	    (json_int_t)stats->ledger_faults, "restored_total",
+	    "dropped_total", (json_int_t)stats->dropped, "dropped",
+	    named_counts(stats->drops, stats->drop_count, "reason"),
+	    "ledger_faults_total", (json_int_t)stats->ledger_faults, "restored_total",
 	    (json_int_t)stats->restored, "maybe_lost_total",
 	    (json_int_t)stats->maybe_lost, "size_bytes",
 	    rpc_json_histogram(&stats->size_bytes), "queue_ns",
@@ -92,13 +94,13 @@ cq_stats(const struct engine_stats *stats)
 static json_t *
 cm_stats(const struct engine_stats *stats)
 {
-	return json_pack("{s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:o, s:o}",
+	return json_pack("{s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:o, s:o}",
 	    "requests_total", (json_int_t)stats->requests, "accepted_total",
 	    (json_int_t)stats->accepted, "established_total",
 	    (json_int_t)stats->established, "opened_total", (json_int_t)stats->opened,
 	    "closed_total", (json_int_t)stats->closed, "conns",
-	    (json_int_t)stats->conns, "unknown_events_total",
-	    (json_int_t)stats->unknown_events, "rejected",
+	    (json_int_t)stats->conns, "ids", (json_int_t)stats->cm_ids,
+	    "unknown_events_total", (json_int_t)stats->unknown_events, "rejected",
 	    named_counts(stats->rejected, stats->rejected_count, "reason"), "closes",
 	    named_counts(stats->closes, stats->close_count, "reason"));
 }
@@ -108,9 +110,10 @@ memory_stats(const struct engine_stats *stats)
 {
 	const uint64_t limit = stats->memlock_limit_bytes;
 
-	return json_pack("{s:I, s:o}", "registered_bytes",
+	return json_pack("{s:I, s:o, s:I}", "registered_bytes",
 	    (json_int_t)stats->registered_bytes, "memlock_limit_bytes",
-	    limit > INT64_MAX ? json_null() : json_integer((json_int_t)limit));
+	    limit > INT64_MAX ? json_null() : json_integer((json_int_t)limit),
+	    "huge_page_bytes", (json_int_t)stats->huge_page_bytes);
 }
 
 /* [{"method", "result", "count"}, ...] of those that were called. */

@@ -30,6 +30,20 @@ rpma_err_set(struct err *err, int rpma_rc, const char *fmt, ...)
 }
 
 const char *
+rpma_err_name(int rpma_rc)
+{
+	const char *name;
+	int errnum = 0;
+
+	if (rpma_rc == RPMA_E_NOMEM)
+		errnum = ENOMEM;
+	else if (rpma_rc == RPMA_E_PROVIDER)
+		errnum = rpma_err_last_errno();
+	name = err_errno_name(errnum);
+	return err_errno_by_name(name) != 0 ? name : "unknown";
+}
+
+const char *
 wc_status_name(int status)
 {
 	static const char *const names[] = {

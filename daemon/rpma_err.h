@@ -15,6 +15,12 @@
  */
 int rpma_err_set(struct err *err, int rpma_rc, const char *fmt, ...) RPMAD_PRINTF(3, 4);
 
+/*
+ * The cause of a librpma call's result by the name of its errno, "ENOMEM"; "unknown" when
+ * none was given, or one without a name. Not later than the thread's next call.
+ */
+const char *rpma_err_name(int rpma_rc);
+
 /* "SUCCESS", "LOC_LEN_ERR" ...: an enum ibv_wc_status without its prefix. */
 const char *wc_status_name(int status);
 

@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "daemon/daemon.h"
+#include "daemon/notify.h"
 #include "daemon/settings.h"
 #include "daemon/settings_print.h"
 #include "lib/core/log.h"
@@ -56,8 +57,8 @@ static const char help[] =
     ", if it exists)\n"
     "      --check FILE    check a configuration and exit\n"
     "      --print-config  print the configuration as it takes effect and exit\n"
-    "      --schema        print the keys of the configuration and the methods of\n"
-    "                      the control socket as JSON and exit\n"
+    "      --schema        print the keys of the configuration, and methods and events\n"
+    "                      of the control socket, as JSON and exit\n"
     "      --version       print the version and exit\n"
     "      --help          print this and exit\n"
     "\n"
@@ -103,6 +104,16 @@ parse_options(int argc, char **argv)
 		options.action = ACTION_USAGE;
 	}
 	return options;
+}
+
+/* The version, and a line about what the build lacks, where it lacks something. */
+static int
+print_version(void)
+{
+	const char *lack = notify_lack();
+
+	return printf("rpmad %s\n%s%s", PACKAGE_VERSION, lack ? lack : "",
+	    lack ? "\n" : "");
 }
 
 static void
@@ -228,7 +239,7 @@ rpmad_main(int argc, char **argv)
 	case ACTION_SCHEMA:
 		return printed(settings_print_schema(stdout));
 	case ACTION_VERSION:
-		return printed(printf("rpmad %s\n", PACKAGE_VERSION));
+		return printed(print_version());
 	case ACTION_HELP:
 		return printed(printf("%s", help));
 	case ACTION_USAGE:

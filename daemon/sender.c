@@ -48,7 +48,7 @@ struct sender {
 	struct sender_stats stats;
 };
 
-static void on_wc(void *arg, const struct ibv_wc *wc);
+static void on_wcs(void *arg, const struct ibv_wc *wcs, int count);
 
 int
 sender_new(const struct settings *settings,
@@ -67,7 +67,7 @@ sender_new(const struct settings *settings,
 	sender->failed = failed;
 	sender->failed_arg = arg;
 	sender->region = (struct region)REGION_NONE;
-	sender->cq.on_wc = on_wc;
+	sender->cq.on_wcs = on_wcs;
 	sender->cq.arg = sender;
 	sender->stats.total = settings->send_slots;
 	sender->sends = calloc(settings->send_slots, sizeof(*sender->sends));
@@ -235,7 +235,7 @@ check(const struct sender *sender, const struct conn *conn, size_t len, struct e
 	if (conn->sends < SENDER_SQ_SIZE && sender->stats.free > 0)
 		return 0;
 	if (sender->stats.free == 0)
-		rc = err_set(err, ERR_BUSY, 0, "all %u send slots are in use",
+		rc = err_set(err, ERR_BUSY, 0, "no send slot is free of %u",
 		    sender->stats.total);
 	else
 		rc = err_set(err, ERR_BUSY, 0, "connection %llu has %u sends under way",
@@ -309,9 +309,8 @@ fail(struct sender *sender, uint32_t slot, const struct conn *conn, const char *
 }
 
 static void
-on_wc(void *arg, const struct ibv_wc *wc)
+on_wc(struct sender *sender, const struct ibv_wc *wc)
 {
-	struct sender *sender = arg;
 	uint32_t slot = (uint32_t)(wc->wr_id & 0xffff);
 	uint32_t generation = (uint32_t)(wc->wr_id >> 16);
 	struct conn *conn;
@@ -327,6 +326,15 @@ on_wc(void *arg, const struct ibv_wc *wc)
 	fail(sender, slot, conn, wc_status_name(wc->status));
 	if (conn)
 		sender->failed(sender->failed_arg, conn, wc->status);
+}
+
+static void
+on_wcs(void *arg, const struct ibv_wc *wcs, int count)
+{
+	int i;
+
+	for (i = 0; i < count; i++)
+		on_wc(arg, &wcs[i]);
 }
 
 void

@@ -27,7 +27,7 @@ struct raw {
 	struct param_list listen;
 	struct param_string device;
 	uint64_t slots, slot_size;
-	bool huge_pages;
+	bool huge_pages, share;
 	unsigned int refill;
 	uint64_t target, low_watermark, min_rnr_timer_us;
 	uint64_t send_slots;
@@ -54,6 +54,8 @@ static const struct param_spec specs[] = {
 	  .doc = "the longest message; a multiple of 64" },
 	{ .name = "pool.huge_pages", .type = PARAM_BOOL, .def = "false", .offset = AT(huge_pages),
 	  .doc = "take the pool's memory from the system's huge pages" },
+	{ .name = "pool.share", .type = PARAM_BOOL, .def = "false", .offset = AT(share),
+	  .doc = "let clients of the role post read messages in the pool's memory" },
 	{ .name = "receive.refill", .type = PARAM_ENUM, .words = refill_words, .def = "auto", .offset = AT(refill),
 	  .doc = "who posts free slots: the daemon, or recv.post alone" },
 	{ .name = "receive.target", .type = PARAM_UINT, .min = 1, .max = 65536, .unit = "slots", .offset = AT(target),
@@ -173,7 +175,7 @@ check_pool(const struct raw *raw, struct settings *out, struct err *err)
 	if (raw->target == PARAM_UNSET)
 		out->receive_target = (uint32_t)(raw->slots > 1 ? raw->slots / 2 : 1);
 	else if (raw->target > raw->slots)
-		return at(err, "receive.target", "%u is over the %u slots of the pool",
+		return at(err, "receive.target", "%u is over pool.slots, which is %u",
 		    (unsigned int)raw->target, (unsigned int)raw->slots);
 	else
 		out->receive_target = (uint32_t)raw->target;
@@ -185,7 +187,7 @@ check_pool(const struct raw *raw, struct settings *out, struct err *err)
 		return 0;
 	if (raw->low_watermark != PARAM_UNSET)
 		return at(err, "receive.low_watermark",
-		    "%u is over the %u slots of receive.target",
+		    "%u is over receive.target, which is %u",
 		    (unsigned int)out->receive_low_watermark,
 		    (unsigned int)out->receive_target);
 	out->receive_low_watermark = out->receive_target;
@@ -224,6 +226,7 @@ copy_plain(const struct raw *raw, struct settings *out)
 {
 	copy_text(out->device, sizeof(out->device), &raw->device);
 	out->pool_huge_pages = raw->huge_pages;
+	out->pool_share = raw->share;
 	out->refill = (enum refill_mode)raw->refill;
 	out->min_rnr_timer_us = (uint32_t)raw->min_rnr_timer_us;
 	out->send_slots = (uint32_t)raw->send_slots;

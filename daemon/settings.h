@@ -42,6 +42,7 @@ struct settings {
 	uint32_t pool_slots;
 	uint32_t pool_slot_size; /* bytes */
 	bool pool_huge_pages;
+	bool pool_share; /* pool.map is allowed */
 
 	enum refill_mode refill;
 	uint32_t receive_target;        /* slots; at most pool_slots */

@@ -13,6 +13,7 @@
 
 #include "daemon/settings_reload.h"
 #include "daemon/settings_roles.h"
+#include "lib/core/event_type.h"
 #include "lib/core/method.h"
 
 #define NET_TEXT_MAX (ADDR_TEXT_MAX + sizeof("/128"))
@@ -104,14 +105,15 @@ json_t *
 settings_to_json(const struct settings *settings)
 {
 	return json_pack(
-	    "{s:o, s:s, s:{s:I, s:I, s:b}, s:o, s:{s:I}, s:o, s:o, s:{s:s}}", "listen",
-	    listen_to_json(settings), "device", settings->device, "pool", "slots",
-	    (json_int_t)settings->pool_slots, "slot_size",
+	    "{s:o, s:s, s:{s:I, s:I, s:b, s:b}, s:o, s:{s:I}, s:o, s:o, s:{s:s}}",
+	    "listen", listen_to_json(settings), "device", settings->device, "pool",
+	    "slots", (json_int_t)settings->pool_slots, "slot_size",
 	    (json_int_t)settings->pool_slot_size, "huge_pages",
-	    (int)settings->pool_huge_pages, "receive", receive_to_json(settings),
-	    "send", "slots", (json_int_t)settings->send_slots, "connections",
-	    conns_to_json(settings), "control", control_to_json(settings), "log",
-	    "level", log_level_name(settings->log_level));
+	    (int)settings->pool_huge_pages, "share", (int)settings->pool_share,
+	    "receive", receive_to_json(settings), "send", "slots",
+	    (json_int_t)settings->send_slots, "connections", conns_to_json(settings),
+	    "control", control_to_json(settings), "log", "level",
+	    log_level_name(settings->log_level));
 }
 
 /* Print a value whose reference is taken. */
@@ -164,14 +166,37 @@ keys_to_json(void)
 	return list;
 }
 
+static json_t *
+events_to_json(void)
+{
+	json_t *list = json_array();
+	unsigned int type;
+
+	for (type = 0; type < EVENT_TYPE_COUNT; type++) {
+		if (json_array_append_new(list,
+			json_pack("{s:s, s:s}", "type",
+			    event_type_name((enum event_type)type), "help",
+			    event_type_help((enum event_type)type))) < 0) {
+			json_decref(list);
+			return NULL;
+		}
+	}
+	return list;
+}
+
 int
 settings_print_schema(FILE *file)
 {
 	json_t *schema = method_catalogue_to_json();
-	json_t *keys = keys_to_json();
+	json_t *keys = keys_to_json(), *events = events_to_json();
 
-	/* The call takes keys, and fails when it or the schema is NULL. */
+	/* The calls take keys and events, and fail when these or the schema are NULL. */
 	if (json_object_set_new(schema, "config", keys) < 0) {
+		json_decref(events);
+		json_decref(schema);
+		return -ENOMEM;
+	}
+	if (json_object_set_new(schema, "events", events) < 0) {
 		json_decref(schema);
 		return -ENOMEM;
 	}

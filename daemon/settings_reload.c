@@ -16,6 +16,7 @@
  * that was made at the start: memory, queues, the socket, the lists of its clients.
  */
 static const char *const reloadable[] = {
+	"pool.share",
 	"receive.refill",
 	"receive.target",
 	"receive.low_watermark",

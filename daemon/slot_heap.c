@@ -86,6 +86,12 @@ slot_heap_min(const struct slot_heap *heap, struct slot_heap_item *out)
 	return true;
 }
 
+bool
+slot_heap_has(const struct slot_heap *heap, uint32_t slot)
+{
+	return heap->places[slot] != 0;
+}
+
 void
 slot_heap_remove(struct slot_heap *heap, uint32_t slot)
 {

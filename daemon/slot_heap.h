@@ -27,6 +27,7 @@ void slot_heap_fini(struct slot_heap *heap);
 void slot_heap_push(struct slot_heap *heap, uint32_t slot, uint64_t key);
 /* The least one; false: the heap is empty. */
 bool slot_heap_min(const struct slot_heap *heap, struct slot_heap_item *out);
+bool slot_heap_has(const struct slot_heap *heap, uint32_t slot);
 /* Take a slot out; nothing happens when it is not in. */
 void slot_heap_remove(struct slot_heap *heap, uint32_t slot);
 

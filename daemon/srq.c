@@ -8,8 +8,10 @@
 #include <stdlib.h>
 #include <sys/resource.h>
 
+#include "daemon/ledger_path.h"
 #include "daemon/loop.h"
 #include "daemon/rpma_err.h"
+#include "lib/core/text.h"
 #include "lib/rpma/librpma.h"
 
 /*
@@ -27,6 +29,7 @@ struct srq {
 	struct rpma_cq *rcq; /* of rpma */
 	uint32_t effective;
 	struct srq_stats stats;
+	struct named_counts failures; /* posts that were refused, by errno */
 	bool is_low;
 	bool is_opening; /* not filled for the first time yet */
 	uint64_t empty_since_ns;
@@ -136,8 +139,8 @@ make_queue(struct srq *srq, struct device *device, struct err *err)
 		rc = rpma_srq_get_size(srq->rpma, &srq->effective);
 	if (rc != 0)
 		rc = rpma_err_set(err, rc,
-		    "cannot make a shared receive queue for %u receives on device %s",
-		    slots, device_name(device));
+		    "cannot make a shared receive queue for %u receive%s on device %s",
+		    slots, text_plural(slots), device_name(device));
 	/* Only NULL can make this fail. */
 	(void)rpma_srq_cfg_delete(&cfg);
 	return rc;
@@ -199,37 +202,53 @@ srq_registered_bytes(const struct srq *srq)
 	return srq->mr ? srq->pool->bytes : 0;
 }
 
+/* A post was refused: count it, with its cause. */
+static void
+count_failure(struct srq *srq, int rpma_rc)
+{
+	srq->stats.post_failures++;
+	named_counts_add(&srq->failures, rpma_err_name(rpma_rc));
+}
+
 /* Post one batch of at most RPMA_SRQ_BATCH_MAX; what the provider refuses is free
  * again. */
 static int
 post_batch(struct srq *srq, uint32_t count, uint32_t *accepted, struct err *err)
 {
-	size_t slot_size = srq->settings->pool_slot_size;
+	const size_t slot_size = srq->settings->pool_slot_size;
 	struct rpma_srq_buf bufs[RPMA_SRQ_BATCH_MAX];
-	uint32_t slots[RPMA_SRQ_BATCH_MAX];
-	size_t n = 0, posted = 0, i;
+	struct ledger_counts counts;
+	const uint32_t *slots;
+	size_t n, posted = 0, i;
 	int rc;
 
 	*accepted = 0;
-	while (n < count && n < RPMA_SRQ_BATCH_MAX &&
-	    ledger_post_any(srq->ledger, &slots[n])) {
-		bufs[n].offset = slots[n] * slot_size;
-		bufs[n].len = slot_size;
-		bufs[n].op_context = (const void *)(uintptr_t)slots[n];
-		n++;
-	}
+	ledger_counts(srq->ledger, &counts);
+	n = count < counts.free ? count : counts.free;
+	if (n > RPMA_SRQ_BATCH_MAX)
+		n = RPMA_SRQ_BATCH_MAX;
 	if (n == 0)
 		return 0;
+	slots = ledger_path_take_free(srq->ledger, (uint32_t)n);
+	for (i = 0; i < n; i++) {
+		const uint32_t slot = slots[n - 1 - i];
+
+		ledger_path_posted(srq->ledger, slot);
+		bufs[i].offset = slot * slot_size;
+		bufs[i].len = slot_size;
+		bufs[i].op_context = (const void *)(uintptr_t)slot;
+	}
 	rc = rpma_srq_recv_batch(srq->rpma, srq->mr, bufs, n, &posted);
 	if (rc != 0 && rc != RPMA_E_PROVIDER)
 		posted = 0;
 	for (i = posted; i < n; i++)
-		(void)ledger_unpost(srq->ledger, slots[i]);
+		(void)ledger_unpost(srq->ledger,
+		    (uint32_t)(uintptr_t)bufs[i].op_context);
 	srq->stats.posted += posted;
 	*accepted = (uint32_t)posted;
 	if (rc == 0)
 		return 0;
-	srq->stats.post_failures++;
+	count_failure(srq, rc);
 	return rpma_err_set(err, rc,
 	    "the provider refused receive %zu of a batch of %zu", posted + 1, n);
 }
@@ -317,7 +336,7 @@ srq_post_slot(struct srq *srq, uint32_t slot, uint32_t len, const char *context,
 		return 0;
 	}
 	(void)ledger_unpost(srq->ledger, slot);
-	srq->stats.post_failures++;
+	count_failure(srq, rc);
 	return rpma_err_set(err, rc, "the provider refused slot %u", slot);
 }
 
@@ -384,6 +403,12 @@ srq_get_stats(const struct srq *srq, uint64_t now_ns, struct srq_stats *out)
 	*out = srq->stats;
 	if (srq->stats.is_empty && now_ns > srq->empty_since_ns)
 		out->empty_ns += now_ns - srq->empty_since_ns;
+}
+
+const struct named_counts *
+srq_failures(const struct srq *srq)
+{
+	return &srq->failures;
 }
 
 void

@@ -14,6 +14,7 @@
 #include "daemon/device.h"
 #include "daemon/engine.h"
 #include "daemon/ledger.h"
+#include "daemon/named_count.h"
 #include "daemon/region.h"
 #include "daemon/settings.h"
 #include "lib/core/err.h"
@@ -69,6 +70,8 @@ struct srq_stats {
 	bool is_empty;
 };
 void srq_get_stats(const struct srq *srq, uint64_t now_ns, struct srq_stats *out);
+/* The post_failures by the name of their errno, see rpma_err_name(). */
+const struct named_counts *srq_failures(const struct srq *srq);
 void srq_get_info(const struct srq *srq, struct srq_info *out);
 
 /*

@@ -316,10 +316,15 @@ static bool
 reopen(int *fd)
 {
 	char path[PATH_BYTES];
+	struct stat st;
 	int again;
 
+	/* What clients read in is not writable by its mode. */
+	if (fstat(*fd, &st) != 0 || fchmod(*fd, 0600) != 0)
+		return false;
 	(void)snprintf(path, sizeof(path), "/proc/self/fd/%d", *fd);
 	again = open(path, O_RDWR | O_CLOEXEC);
+	(void)fchmod(*fd, st.st_mode & 07777);
 	if (again < 0)
 		return false;
 	(void)close(*fd);

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 dist_man_MANS += %D%/librpma.7
 if BUILD_DAEMON
-dist_man_MANS += %D%/rpmactl.1 %D%/rpmad.json.5 %D%/rpmad-rpc.7 %D%/rpmad.8
+dist_man_MANS += %D%/librpmac.3 %D%/rpmactl.1 %D%/rpmad.json.5 %D%/rpmad-rpc.7 %D%/rpmad.8
 endif
 
 # One page for each function of librpma.

@@ -11,9 +11,15 @@ nodist_sysusers_DATA = %D%/sysusers.d/rpmad.conf
 nodist_tmpfiles_DATA = %D%/tmpfiles.d/rpmad.conf
 CLEANFILES += $(systemd_units) %D%/sysusers.d/rpmad.conf %D%/tmpfiles.d/rpmad.conf
 
+# What the daemon tells the manager, and what it says nothing of.
+if HAVE_LIBSYSTEMD
+unit_words = -e 's|^@libsystemd[@]||' -e '/^@without[@]/d'
+else
+unit_words = -e 's|^@without[@]||' -e '/^@libsystemd[@]/d'
+endif
 # The one instance that has no name, and those that have: the same but for names.
-unit_alone = -e 's|@config[@]|rpmad|g' -e 's|@option[@]||g' -e 's|@of_instance[@]||g' -e '/@requires[@]/d'
-unit_named = -e 's|@config[@]|%i|g' -e 's|@option[@]|-i %i |g' -e 's|@of_instance[@]| (%i)|g' \
+unit_alone = $(unit_words) -e 's|@config[@]|rpmad|g' -e 's|@option[@]||g' -e 's|@of_instance[@]||g' -e '/@requires[@]/d'
+unit_named = $(unit_words) -e 's|@config[@]|%i|g' -e 's|@option[@]|-i %i |g' -e 's|@of_instance[@]| (%i)|g' \
   -e 's|@requires[@]|\# The daemon knows the path of its socket by being handed it.\nRequires=rpmad@%i.socket|g'
 %D%/rpmad.service: %D%/rpmad.service.in Makefile
 	$(AM_V_GEN)$(MKDIR_P) $(@D) && $(subst) $(unit_alone) $(srcdir)/%D%/rpmad.service.in >$@.tmp && mv $@.tmp $@

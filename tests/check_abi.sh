@@ -4,12 +4,12 @@
 # sizes of 1.3.0, the soname, a header that compiles everywhere, and librpma.pc for both ways of linking. Where Debian's
 # librpma was unpacked by tests/peers/build.sh, the tables of this test are compared with it, too.
 # Needs top_srcdir and top_builddir; CC, CXX and PKG_CONFIG choose others. Speaks TAP.
-set -u
-LC_ALL=C
-export LC_ALL
+# shellcheck source=tests/tap.sh
+. "${top_srcdir:?}/tests/tap.sh"
+
 map=$top_srcdir/lib/rpma/librpma.map
 header=$top_srcdir/lib/rpma/librpma.h
-libs=$top_builddir/lib/rpma/.libs
+libs=${top_builddir:?}/lib/rpma/.libs
 lib=$libs/librpma.so
 debian=$top_builddir/tests/peers/debian/usr
 symbols=$top_srcdir/tests/librpma-1.0.symbols
@@ -19,35 +19,10 @@ CC=${CC:-cc}
 CXX=${CXX:-c++}
 PKG_CONFIG=${PKG_CONFIG:-pkg-config}
 
-tmp=$(mktemp -d) || exit 1
-trap 'rm -rf "$tmp"' EXIT
-number=0
-failed=0
-
-# result TEXT: one TAP line; what is wrong, if anything, is in $tmp/found.
-result()
-{
-	number=$((number + 1))
-	if test -s "$tmp/found"; then
-		sed 's/^/# /' "$tmp/found"
-		echo "not ok $number - $1"
-		failed=1
-	else
-		echo "ok $number - $1"
-	fi
-}
-
 # left_out TEXT REASON: what this configuration has nothing to show of; scripts/check runs those that have.
 left_out()
 {
 	echo "# left out: $1: $2"
-}
-
-# skip TEXT REASON
-skip()
-{
-	number=$((number + 1))
-	echo "ok $number - $1 # SKIP $2"
 }
 
 # differ FILE FILE: how they differ, and that the first is no empty table.
@@ -238,5 +213,4 @@ else
 	fi
 	result "a program links statically through librpma.pc"
 fi
-echo "1..$number"
-exit $failed
+finish

@@ -3,15 +3,13 @@
 # check_docs.sh: the manual says what the programs say of themselves: methods, parameters, errors, keys of the
 # configuration, commands, options and library calls, with ranges and defaults; and what it shows as an example works.
 # Needs top_srcdir and top_builddir; speaks TAP.
-set -u
-LC_ALL=C
-export LC_ALL
+# shellcheck source=tests/tap.sh
+. "${top_srcdir:?}/tests/tap.sh"
 builddir=$(cd "${top_builddir:?}" && pwd) || exit 1
 cd "${top_srcdir:?}" || exit 1
 rpmad=$builddir/rpmad
 rpmactl=$builddir/rpmactl
 
-tmp=$(mktemp -d) || exit 1
 daemon=
 # shellcheck disable=SC2317
 clean_up()
@@ -20,28 +18,6 @@ clean_up()
 	rm -rf "$tmp"
 }
 trap clean_up EXIT
-trap 'exit 1' HUP INT TERM
-number=0
-failed=0
-
-# result TEXT: one TAP line; what was found wrong, if anything, is in $tmp/found.
-result()
-{
-	number=$((number + 1))
-	if test -s "$tmp/found"; then
-		sed 's/^/# /' "$tmp/found"
-		echo "not ok $number - $1"
-		failed=1
-	else
-		echo "ok $number - $1"
-	fi
-}
-
-skip()
-{
-	number=$((number + 1))
-	echo "ok $number - $1 # SKIP $2"
-}
 
 # differ WANTED IS: lines that one of two sorted files has and the other has not.
 differ()
@@ -255,6 +231,7 @@ while read -r method; do
 	awk -F '\t' -v row="$row" '$1 == row ".role" { role = $2 }
 		$1 == row ".changes" && $2 == "true" { flags = flags ", changes" }
 		$1 == row ".waits" && $2 == "true" { flags = flags ", waits" }
+		$1 == row ".passes_fd" && $2 == "true" { flags = flags ", passes a descriptor" }
 		END { print "Role " role flags "." }' "$tmp/schema" >"$tmp/role"
 	sed -n 1p "$tmp/part" | cmp -s - "$tmp/role" || echo "$method: its first line is not \"$(cat "$tmp/role")\"" >>"$tmp/wrong"
 	awk -F '\t' -v row="$row" 'index($1, row ".errors.") == 1 { print $2 }' "$tmp/schema" | sort >"$tmp/errors"
@@ -264,6 +241,32 @@ while read -r method; do
 done <"$tmp/methods"
 cp "$tmp/wrong" "$tmp/found"
 result "rpmad-rpc(7) has the role and the errors of every method"
+
+awk -F '\t' '/^events\.[0-9]+\.type\t/ { type = $2 } /^events\.[0-9]+\.help\t/ { print type "\t" $2 }' "$tmp/schema" \
+	>"$tmp/wanted"
+part rpmad-rpc.7 "Ss event.get" | sed '1,/^Types:/d' | items Ql >"$tmp/items"
+compare >"$tmp/found"
+test -s "$tmp/wanted" || echo "rpmad --schema names none" >>"$tmp/found"
+result "rpmad-rpc(7) has every type of events, and when it comes"
+
+# What the notifications besides the events themselves have is in the source alone.
+awk '/add_notification\(/ && /"event\./ { name = "" ; inside = 1 }
+	inside {
+		n = split($0, piece, "\"")
+		for (i = 2; i <= n; i += 2) {
+			if (name == "")
+				name = piece[i]
+			else if (piece[i] !~ /^\{/)
+				print name, piece[i]
+		}
+		if (/;$/)
+			inside = 0
+	}' daemon/rpc_subscribe.c | sort >"$tmp/wanted"
+part rpmad-rpc.7 "Ss Events as notifications" | awk '/^\.It / { name = $3 } /^\.El/ { exit }
+	/^\.Va / && name ~ /^event\./ { print name, $2 }' | sort >"$tmp/items"
+differ "$tmp/wanted" "$tmp/items"
+test "$(wc -l <"$tmp/wanted")" -ge 4 || echo "daemon/rpc_subscribe.c has another form" >>"$tmp/found"
+result "rpmad-rpc(7) has the members of every notification"
 
 # The table of errors is in the source alone.
 awk '/^\tEXIT_[A-Z_]+ = [0-9]+/ { status[$1] = $3 + 0 }
@@ -305,7 +308,7 @@ call()
 	# The doubles' device is not among those that the system lists, and a list of counts may be empty.
 	test "$1" != device.list || return 0
 	case $1 in
-		stats.get) printf '%s\n' count device hw_counters port rate reason retries_exceeded_total rnr_received_total \
+		stats.get) printf '%s\n' count device hw_counters name port rate reason retries_exceeded_total rnr_received_total \
 			rnr_sent_total state status | sort - "$tmp/wanted" ;;
 		*) cat "$tmp/wanted" ;;
 	esac | comm -13 - "$tmp/items" | sed "s/^/$1: in the manual alone: /" >>"$tmp/wrong"
@@ -315,7 +318,7 @@ value() { flatten <"$tmp/reply" | sed -n "s/^$1	//p"; }
 if test -x "$fake" && test -x "$sender"; then
 	: >"$tmp/wrong"
 	cat >"$tmp/fake.json" <<END
-{"listen": ["127.0.0.1:0"], "pool": {"slots": 16, "slot_size": 1024}, "control": {"socket": "$tmp/sock"}}
+{"listen": ["127.0.0.1:0"], "pool": {"slots": 16, "slot_size": 1024, "share": true}, "control": {"socket": "$tmp/sock"}}
 END
 	"$fake" -c "$tmp/fake.json" >"$tmp/log" 2>&1 &
 	daemon=$!
@@ -331,6 +334,8 @@ END
 	call recv.nack "{\"tokens\": [\"$token\"]}"
 	call recv.ack "{\"tokens\": [\"$token\"]}"
 	call recv.post '{"count": 1}'
+	call pool.map
+	call recv.ring
 	call conn.open "{\"addr\": \"127.0.0.1\", \"port\": $port}"
 	conn=$(value conn)
 	call conn.send "{\"conn\": $conn, \"data\": \"aGVsbG8=\"}"
@@ -346,6 +351,7 @@ END
 	call listener.remove "{\"listener\": $(value listener)}"
 	call daemon.reload
 	call log.set '{"level": "notice"}'
+	"$rpmactl" -s "$tmp/sock" doctor --json >"$tmp/doctor" 2>>"$tmp/wrong"
 	call daemon.stop
 	wait "$daemon" || echo "rpmad-fake ended with $?: $(cat "$tmp/log")" >>"$tmp/wrong"
 	daemon=
@@ -388,6 +394,31 @@ sed -n 's/^\.It Ic \([a-z]*\).*/\1/p' "$tmp/part" | sort >"$tmp/items"
 differ "$tmp/commands" "$tmp/items"
 test -s "$tmp/commands" || echo "rpmactl help lists none" >>"$tmp/found"
 result "rpmactl(1) has every command"
+
+awk '/^\.It Ic / { inside = $3 == "doctor" } inside' "$tmp/part" >"$tmp/part.doctor"
+sed -n 's/.*doctor_add([^,"]*, "\([a-z]*\)".*/\1/p' ctl/doctor_*.c >"$tmp/checks"
+sort -u "$tmp/checks" >"$tmp/wanted"
+sed -n '/^What is checked/{n;s/^\.Ql //;s/ ;$//;p;}' "$tmp/part.doctor" | tr -d ' ' | tr , '\n' | sort >"$tmp/items"
+differ "$tmp/wanted" "$tmp/items"
+test "$(wc -l <"$tmp/checks")" -eq "$(cat ctl/doctor_*.c | grep -c 'doctor_add(')" ||
+	echo "ctl/doctor_*.c has another form" >>"$tmp/found"
+result "rpmactl(1) has everything that doctor checks"
+if test -e "$tmp/doctor"; then
+	flatten <"$tmp/doctor" >"$tmp/findings"
+	cut -f 1 "$tmp/findings" | tr . '\n' | grep -v '^[0-9]*$' | sort -u >"$tmp/wanted.members"
+	sed -n 's/^\.Va //p' "$tmp/part.doctor" | tr -d ' ' | tr , '\n' | sed '/^$/d' | sort -u >"$tmp/items.members"
+	differ "$tmp/wanted.members" "$tmp/items.members"
+	awk -F '\t' '$1 ~ /\.check$/ { print $2 }' "$tmp/findings" | sort -u | comm -23 - "$tmp/items" |
+		sed 's/^/checked, and not in the manual: /' >>"$tmp/found"
+	awk -F '\t' '$1 ~ /\.state$/ { state = $2 }
+		$1 ~ /\.remedy$/ && (state == "ok") != ($2 == "null") { print state " with the remedy " $2 }
+		$1 ~ /\.state$/ && $2 !~ /^(ok|warning|problem)$/ { print "the state " $2 " is not in the manual" }' \
+		"$tmp/findings" >>"$tmp/found"
+	test -s "$tmp/findings" || echo "doctor --json found nothing" >>"$tmp/found"
+	result "doctor --json has the members that rpmactl(1) has, and no other"
+else
+	skip "doctor --json has the members that rpmactl(1) has, and no other" "no $fake"
+fi
 
 : >"$tmp/wrong"
 while read -r command; do
@@ -438,6 +469,17 @@ part rpmactl.1 "Sh EXIT STATUS" | sed -n 's/^\.It \([0-9]*\)$/\1/p' | sort -u >"
 differ "$tmp/wanted" "$tmp/items"
 result "rpmactl(1) has every exit status"
 
+: >"$tmp/wrong"
+sed -n 's/^\tSTATUS_[A-Z]* = \([0-9]*\).*/\1/p' daemon/rpmad.c | sort >"$tmp/wanted"
+part rpmad.8 "Sh EXIT STATUS" | sed -n 's/^\.It \([0-9]*\)$/\1/p' | sort >"$tmp/items"
+differ "$tmp/wanted" "$tmp/items"
+cp "$tmp/found" "$tmp/wrong"
+tr '\n' ' ' <"$tmp/rpmad.help" | sed 's/.*Exit status: //' | grep -oE '(^|, ?)[0-9]+ ' | tr -dc '0-9\n' | sort |
+	diff "$tmp/wanted" - | sed -n 's/^[<>]/rpmad --help and the program differ in/p' >>"$tmp/wrong"
+test -s "$tmp/wanted" || echo "daemon/rpmad.c has another form" >>"$tmp/wrong"
+cp "$tmp/wrong" "$tmp/found"
+result "rpmad(8) and rpmad --help have every exit status"
+
 # ---- the library ----
 
 awk '/^LIBRPMA_/ { mark = $1 == "LIBRPMA_1.0" ? "" : " +" }
@@ -458,7 +500,7 @@ test -n "$version" && test "$version" = "$newest" ||
 result "the newest version of NEWS.md is configure.ac's"
 
 for file in README.md HACKING.md; do
-	grep -oE '(lib|daemon|ctl|doc|tests|scripts|systemd|man|m4|\.ci)/[A-Za-z0-9_./*-]*[A-Za-z0-9_*]' "$file" | sort -u |
+	grep -oE '(lib|daemon|ctl|contrib|doc|tests|scripts|systemd|man|m4|\.ci)/[A-Za-z0-9_./*-]*[A-Za-z0-9_*]' "$file" | sort -u |
 		while read -r name; do
 			# A pattern stands for at least one file, a test for its source.
 			# shellcheck disable=SC2086
@@ -477,5 +519,4 @@ else
 	skip "mandoc has nothing to say" "no mandoc here"
 fi
 
-echo "1..$number"
-exit $failed
+finish

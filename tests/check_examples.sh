@@ -3,35 +3,9 @@
 # check_examples.sh: the examples compile with librpma.h, their Makefile builds each of them by pkg-config, and all
 # of them are installed and described. tests/guest/examples.sh runs them.
 # Needs top_srcdir; speaks TAP.
-set -u
-LC_ALL=C
-export LC_ALL
+# shellcheck source=tests/tap.sh
+. "${top_srcdir:?}/tests/tap.sh"
 cd "${top_srcdir:?}" || exit 1
-
-tmp=$(mktemp -d) || exit 1
-trap 'rm -rf "$tmp"' EXIT
-trap 'exit 1' HUP INT TERM
-number=0
-failed=0
-
-# result TEXT: one TAP line; what was found, if anything, is in $tmp/found.
-result()
-{
-	number=$((number + 1))
-	if test -s "$tmp/found"; then
-		sed 's/^/# /' "$tmp/found"
-		echo "not ok $number - $1"
-		failed=1
-	else
-		echo "ok $number - $1"
-	fi
-}
-
-skip()
-{
-	number=$((number + 1))
-	echo "ok $number - $1 # SKIP $2"
-}
 
 grep -l '^main(' examples/*.c | sed -e 's|.*/||' -e 's/\.c$//' >"$tmp/programs"
 : >"$tmp/found"
@@ -79,5 +53,4 @@ while read -r program; do
 done <"$tmp/programs" >"$tmp/found"
 result "examples/README.md describes each"
 
-echo "1..$number"
-exit $failed
+finish

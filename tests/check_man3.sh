@@ -3,37 +3,11 @@
 # check_man3.sh: each function of the library has a page in section 3 that says what librpma.h says: prototype, errors
 # and version node; its examples compile, and it names nothing that the library does not have.
 # Needs top_srcdir; speaks TAP.
-set -u
-LC_ALL=C
-export LC_ALL
+# shellcheck source=tests/tap.sh
+. "${top_srcdir:?}/tests/tap.sh"
 cd "${top_srcdir:?}" || exit 1
 header=lib/rpma/librpma.h
 map=lib/rpma/librpma.map
-
-tmp=$(mktemp -d) || exit 1
-trap 'rm -rf "$tmp"' EXIT
-trap 'exit 1' HUP INT TERM
-number=0
-failed=0
-
-# result TEXT: one TAP line; what was found wrong, if anything, is in $tmp/found.
-result()
-{
-	number=$((number + 1))
-	if test -s "$tmp/found"; then
-		sed 's/^/# /' "$tmp/found"
-		echo "not ok $number - $1"
-		failed=1
-	else
-		echo "ok $number - $1"
-	fi
-}
-
-skip()
-{
-	number=$((number + 1))
-	echo "ok $number - $1 # SKIP $2"
-}
 
 # What both the header and the pages are brought to: "RESULT NAME(TYPE,TYPE)".
 # shellcheck disable=SC2016
@@ -72,6 +46,9 @@ normal='
 	}'
 
 # ---- what there is ----
+
+# Those of the other library are for check_rpmac.sh.
+pages=$(printf '%s\n' man/*.3 | grep -v '/librpmac\.3$')
 
 # "NAME<tab>NODE" of each function.
 awk '/^LIBRPMA_/ { node = $1 }
@@ -115,7 +92,8 @@ cut -f 1 "$tmp/header" | diff "$tmp/functions" - | sed -n -e "s/^</only in $(bas
 	-e "s/^>/only in $(basename "$header"):/p" >>"$tmp/found"
 result "librpma.h and librpma.map have the same functions"
 
-set -- man/*.3
+# shellcheck disable=SC2086
+set -- $pages
 printf '%s\n' "$@" | sed -n 's|^man/\(.*\)\.3$|\1|p' | sort | diff "$tmp/functions" - |
 	sed -n -e 's/^</no page:/p' -e 's/^>/a page of no function:/p' >"$tmp/found"
 result "each function has a page in section 3, and each page a function"
@@ -297,5 +275,4 @@ else
 	skip "mandoc has nothing to say" "no mandoc here"
 fi
 
-echo "1..$number"
-exit $failed
+finish

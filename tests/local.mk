@@ -5,18 +5,20 @@ include %D%/unit/rpma.mk
 include %D%/verbs45/local.mk
 include %D%/bench/local.mk
 if BUILD_DAEMON
-dist_check_SCRIPTS += %D%/check_docs.sh %D%/check_files.sh %D%/check_layers.sh
+dist_check_SCRIPTS += %D%/check_dashboard.sh %D%/check_docs.sh %D%/check_files.sh %D%/check_layers.sh \
+  %D%/check_rpmac.sh %D%/check_units.sh
 include %D%/fake/daemon.mk
 include %D%/unit/core.mk
 include %D%/unit/daemon.mk
 include %D%/unit/engine.mk
+include %D%/unit/rpmac.mk
 include %D%/unit/ctl.mk
 include %D%/cli/local.mk
 include %D%/fuzz/local.mk
 include %D%/peers/local.mk
 endif
 
-EXTRA_DIST += \
+EXTRA_DIST += %D%/check_dashboard.jq %D%/tap.sh \
   %D%/vm/guest-setup %D%/vm/image %D%/vm/init %D%/vm/packages %D%/vm/packages-siw \
   %D%/vm/rpmad-guest.service %D%/vm/run \
   %D%/guest/bad-input.sh %D%/guest/bad-link.sh %D%/guest/churn.sh %D%/guest/compat.sh \

@@ -23,6 +23,7 @@ static const struct {
 	[EVENT_SRQ_LOW]          = { "srq.low", "fewer receives are posted than receive.low_watermark" },
 	[EVENT_SRQ_EMPTY]        = { "srq.empty", "none is posted: senders wait; on iWARP connections end" },
 	[EVENT_SRQ_REFILLED]     = { "srq.refilled", "some are again; duration_ns: how long none was" },
+	[EVENT_LEDGER_FAULT]     = { "ledger.fault", "counts and records of the pool disagree, a defect, told once; reason: both" },
 };
 /* clang-format on */
 

@@ -7,27 +7,39 @@
 const struct histogram_scale histogram_bytes = { .first = 6, .step = 1, .buckets = 16 };
 const struct histogram_scale histogram_ns = { .first = 10, .step = 2, .buckets = 16 };
 
-/* The least n with value <= 1 << n. */
-static unsigned int
-log2_up(uint64_t value)
+void
+histogram_add_many(struct histogram *histogram, uint64_t value, uint64_t count)
 {
-	return value <= 1 ? 0 : 64 - (unsigned int)__builtin_clzll(value - 1);
+	const unsigned int power =
+	    value <= 1 ? 0 : 64 - (unsigned int)__builtin_clzll(value - 1);
+
+	histogram->powers[power] += count;
+	histogram->sum += value * count;
 }
 
-void
-histogram_add(struct histogram *histogram, uint64_t value)
+uint64_t
+histogram_count(const struct histogram *histogram)
+{
+	uint64_t count = 0;
+	unsigned int power;
+
+	for (power = 0; power < HISTOGRAM_POWERS; power++)
+		count += histogram->powers[power];
+	return count;
+}
+
+uint64_t
+histogram_bucket(const struct histogram *histogram, unsigned int bucket)
 {
 	const struct histogram_scale *scale = histogram->scale;
-	const unsigned int log2 = log2_up(value);
-	unsigned int bucket = 0;
+	const unsigned int last = scale->first + bucket * scale->step;
+	unsigned int power = bucket == 0 ? 0 : last - scale->step + 1;
+	uint64_t count = 0;
 
-	if (log2 > scale->first)
-		bucket = (log2 - scale->first + scale->step - 1) / scale->step;
-	if (bucket > scale->buckets)
-		bucket = scale->buckets;
-	histogram->counts[bucket]++;
-	histogram->count++;
-	histogram->sum += value;
+	for (; power < HISTOGRAM_POWERS && (bucket == scale->buckets || power <= last);
+	     power++)
+		count += histogram->powers[power];
+	return count;
 }
 
 uint64_t

@@ -13,6 +13,7 @@ noinst_LIBRARIES += %D%/libcore.a
 	%D%/method.c %D%/method.h %D%/method_json.c \
 	%D%/num.c %D%/num.h \
 	%D%/param.c %D%/param.h %D%/param_text.c \
+	%D%/ring.h \
 	%D%/text.c %D%/text.h \
 	%D%/usock.c %D%/usock.h
 %C%_libcore_a_CFLAGS = $(AM_CFLAGS) $(JANSSON_CFLAGS)

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "lib/core/log.h"
+#include "lib/core/ring.h"
 
 static const char *const ack_words[] = { "manual", "auto", NULL };
 static const char *const encoding_words[] = { "base64", "text", "none", NULL };
@@ -50,6 +51,12 @@ static const struct param_spec recv_poll_specs[] = {
 	  .doc = "how data is shown", .offset = AT(recv_poll_params, encoding) },
 	{ .name = "ack_tokens", .type = PARAM_STRINGS, .min = 0, .max = RECV_TOKENS_MAX,
 	  .doc = "acknowledge these first", .offset = AT(recv_poll_params, ack_tokens) },
+	{ .name = "ack_held", .type = PARAM_BOOL, .def = "false",
+	  .doc = "acknowledge all that this client holds first", .offset = AT(recv_poll_params, ack_held) },
+};
+static const struct param_spec recv_ring_specs[] = {
+	{ .name = "entries", .type = PARAM_UINT, .min = RING_ENTRIES_MIN, .max = RING_ENTRIES_MAX, .unit = "messages", .def = "256",
+	  .doc = "how many messages the ring has room for, rounded up to a power of two", .offset = AT(recv_ring_params, entries) },
 };
 static const struct param_spec recv_tokens_specs[] = {
 	{ .name = "tokens", .type = PARAM_STRINGS, .required = true, .min = 1, .max = RECV_TOKENS_MAX,
@@ -113,6 +120,7 @@ static const struct param_spec event_subscribe_specs[] = {
 };
 
 static const enum err_code reload_errors[] = { ERR_CONFIG_INVALID };
+static const enum err_code map_errors[] = { ERR_UNSUPPORTED, ERR_ALREADY_EXISTS, ERR_LIMIT, ERR_SHUTTING_DOWN };
 static const enum err_code post_errors[] = { ERR_NOT_READY, ERR_SRQ_FULL, ERR_SLOT_BUSY, ERR_SLOT_RANGE, ERR_PROVIDER };
 static const enum err_code poll_errors[] = { ERR_CANCELLED, ERR_SHUTTING_DOWN };
 static const enum err_code event_errors[] = { ERR_CANCELLED, ERR_SHUTTING_DOWN };
@@ -156,12 +164,17 @@ const struct method_spec methods[METHOD_COUNT] = {
 	[METHOD_SRQ_SHOW] = { .name = "srq.show", .role = ROLE_READ, .params = NO_PARAMS,
 	  RESULT("state"),
 	  .help = "the shared receive queue: sizes asked and effective, watermark, timer" },
+	[METHOD_POOL_MAP] = { .name = "pool.map", .role = ROLE_POST, .changes = true, .passes_fd = true, .params = NO_PARAMS, E(map_errors),
+	  .help = "pass a descriptor of the pool's memory, to read messages where they are" },
 	[METHOD_RECV_POST] = { .name = "recv.post", .role = ROLE_POST, .changes = true, .params = P(recv_post_specs), E(post_errors),
 	  RESULT("accepted"),
 	  .help = "post free slots to the shared receive queue" },
 	[METHOD_RECV_POLL] = { .name = "recv.poll", .role = ROLE_POST, .changes = true, .waits = true, .params = P(recv_poll_specs), E(poll_errors),
 	  LIST("completions"),
 	  .help = "lease the messages that have arrived" },
+	[METHOD_RECV_RING] = { .name = "recv.ring", .role = ROLE_POST, .changes = true, .passes_fd = true, .params = P(recv_ring_specs), E(map_errors),
+	  RESULT("entries"),
+	  .help = "pass memory and a bell by which messages come without a request for each" },
 	[METHOD_RECV_ACK] = { .name = "recv.ack", .role = ROLE_POST, .changes = true, .params = P(recv_tokens_specs), E(token_errors),
 	  RESULT("acked"),
 	  .help = "acknowledge messages: their slots become free" },

@@ -23,8 +23,10 @@ enum method_id {
 	METHOD_LOG_SET,
 	METHOD_DEVICE_LIST,
 	METHOD_SRQ_SHOW,
+	METHOD_POOL_MAP,
 	METHOD_RECV_POST,
 	METHOD_RECV_POLL,
+	METHOD_RECV_RING,
 	METHOD_RECV_ACK,
 	METHOD_RECV_NACK,
 	METHOD_LISTENER_ADD,
@@ -58,8 +60,9 @@ struct method_spec {
 	const char *name; /* "recv.post" */
 	enum role role;   /* the least that may call it */
 	bool changes;     /* refused as a notification */
-	bool waits; /* may answer after later requests; not in a batch when it would
+	bool waits;     /* may answer after later requests; not in a batch when it would
 		       wait */
+	bool passes_fd; /* a descriptor comes with the result; never in a batch */
 	struct param_table params;
 	const char *result;          /* a member that each result of it has */
 	bool has_list;               /* that member is a list */
@@ -123,6 +126,11 @@ struct recv_poll_params {
 	unsigned int ack; /* enum recv_ack */
 	unsigned int encoding; /* enum data_encoding */
 	struct param_list ack_tokens;
+	bool ack_held;
+};
+
+struct recv_ring_params {
+	uint64_t entries;
 };
 
 struct recv_tokens_params {

@@ -52,6 +52,8 @@ method_object(const struct method_spec *method)
 	    json_object_set_new(row, "role", json_string(role)) == 0 &&
 	    json_object_set_new(row, "changes", json_boolean(method->changes)) == 0 &&
 	    json_object_set_new(row, "waits", json_boolean(method->waits)) == 0 &&
+	    json_object_set_new(row, "passes_fd", json_boolean(method->passes_fd)) ==
+		0 &&
 	    json_object_set_new(row, "params", params_list(&method->params)) == 0 &&
 	    json_object_set_new(row, "errors", errors_list(method)) == 0 &&
 	    json_object_set_new(row, "help", json_string(method->help)) == 0)

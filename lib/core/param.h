@@ -63,6 +63,8 @@ struct param_spec {
 	size_t offset;            /* of the field in the struct */
 	const char *
 	    option; /* rpmactl's option without dashes ("n"), NULL: the name with '-' */
+	const char *bare; /* what the option says without a value, which can then only
+			     stand behind "=": --watch, --watch=2; NULL: it needs one */
 };
 
 /* A table: rows and their number. */

@@ -60,7 +60,8 @@ text_is_utf8(const void *data, size_t n)
 	size_t len;
 
 	while (n > 0) {
-		len = char_len(p, n);
+		/* Mostly it is plain ASCII. */
+		len = *p > 0 && *p < 0x80 ? 1 : char_len(p, n);
 		if (len == 0)
 			return false;
 		p += len;
@@ -84,4 +85,10 @@ text_clean(char *text)
 		p += len;
 		n -= len;
 	}
+}
+
+const char *
+text_plural(uint64_t n)
+{
+	return n == 1 ? "" : "s";
 }

@@ -6,9 +6,13 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 /* Whether n bytes are well-formed UTF-8 (RFC 3629) without a NUL. */
 bool text_is_utf8(const void *data, size_t n);
+
+/* What makes an English noun with that number before it right: "" for 1, else "s". */
+const char *text_plural(uint64_t n);
 
 /* In place: control characters and bytes that are no UTF-8 become '?'. */
 void text_clean(char *text);

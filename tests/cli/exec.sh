@@ -182,7 +182,7 @@ wait_for sh -c "grep -qE '^ShdPnd:.0+$' /proc/$follower/status"
 kill -TERM $follower
 wait $follower
 is 'without --follow that is a failure' "$? $(cat "$dir/last")" '1 rpmactl: poll: message 23: interrupted; it is given back
-rpmactl: poll: the command failed for 1 of 1 messages: 1 given back, 0 dead letters'
+rpmactl: poll: the command failed for 1 of 1 message: 1 given back, 0 dead letters'
 ready 2 'the message stays'
 
 # What the command has started is ended with it, also where it outlives the command and wants no end.

@@ -21,6 +21,12 @@ exits 'there already' 7 ctl a listen "127.0.0.1:$port"
 one_error 'there already' "rpmactl: listen: *127.0.0.1:$port*"
 exits 'no RDMA address' 1 ctl a listen 192.0.2.1:7471
 one_error 'no RDMA address' 'rpmactl: listen: *192.0.2.1*'
+for any in 0.0.0.0:7471 '[::]:7471'; do
+  exits 'any address' 1 ctl a listen "$any"
+  one_error 'any address' "rpmactl: listen: *(*127.0.0.1 (fake0)*"
+done
+exits 'any address without a port' 2 ctl a listen ::
+one_error 'any address without a port' 'rpmactl: listen: *::*'
 exits 'a name' 0 ctl a listen localhost:0
 exits 'both are listed' 0 ctl a listeners
 golden cli_listeners "$dir/out"

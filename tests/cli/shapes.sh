@@ -59,6 +59,11 @@ shape nack a nack "$token"
 shape ack a ack "$token" unknown
 shape events-2 b events -n 2 conn.established conn.closed
 shape wait a wait 'slots.total>0'
+shape devices a devices
+shape log a log info
+shape reload a reload
+shape methods a methods
+shape metrics a metrics
 shape stop a stop
 sed 's/^[^ ]* //' "$dir/shapes" | grep -v '^{' >"$dir/bad"
 is 'each is an object' "$(cat "$dir/bad")" ''

@@ -46,14 +46,14 @@ result 'a pipe is plain'
 head -c 65536 /dev/zero >"$dir/large"
 send="'$rpmactl' -s '$dir/b.sock' send 127.0.0.1:$port --chunk 1024"
 on_terminal "'$rpmactl' -s '$dir/a.sock' poll --follow -n 64 --encoding none >/dev/null & $send '$dir/large'; wait"
-grep -q '1024 of 65536 bytes (1 %) in 1 messages' "$dir/out"
+grep -q '1024 of 65536 bytes (1 %) in 1 message' "$dir/out"
 result 'progress of a file'
 like 'which the result replaces' "$(tr '\r' '\n' <"$dir/out" | sed -n '$p')" "*sent 65536 bytes in 64 messages to *"
 on_terminal "'$rpmactl' -s '$dir/a.sock' poll --follow -n 64 --encoding none >/dev/null & $send <'$dir/large'; wait"
-grep -q '1024 of 65536 bytes (1 %) in 1 messages' "$dir/out"
+grep -q '1024 of 65536 bytes (1 %) in 1 message' "$dir/out"
 result 'progress of a file on standard input'
 on_terminal "'$rpmactl' -s '$dir/a.sock' poll --follow -n 64 --encoding none >/dev/null & cat '$dir/large' | $send; wait"
-grep -q '1024 bytes in 1 messages' "$dir/out"
+grep -q '1024 bytes in 1 message' "$dir/out"
 result 'progress of a pipe, whose end is not known'
 ctl a poll --follow -n 64 --encoding none >"$dir/out" &
 poller=$!

@@ -55,6 +55,9 @@ struct fake_options {
 	bool cm_event_first; /* completions of received messages stay unseen until the
 				connection's DISCONNECTED event was fetched, its QP was
 				set to error, or fake_flush_late() */
+	bool
+	    late_at_destroy; /* completions of received messages stay unseen until their QP
+				 is destroyed, or fake_flush_late() */
 	bool auto_rtu; /* a peer confirms an accept at once (ESTABLISHED); default true
 			 */
 	bool
@@ -455,6 +458,8 @@ void fake_lose_notify(unsigned n);
 /* Put one completion (enum ibv_wc_status) of no message into the CQ of received
  * messages of a QP. */
 void fake_inject_wc(uint32_t qp_num, uint64_t wr_id, int status);
+/* The same of success, which claims to have received so many bytes. */
+void fake_inject_bytes(uint32_t qp_num, uint64_t wr_id, uint32_t bytes);
 
 /* Overrun the receive CQ of a QP: CQ_ERR, its QPs go to error. */
 void fake_overrun(uint32_t qp_num);
@@ -469,8 +474,8 @@ void fake_overrun(uint32_t qp_num);
  *
  * control  path of a FIFO of commands, made when it is not there; NULL: none. One a
  * line: "set OPTIONS", "remove DEVICE", "return DEVICE", "add ADDR DEVICE", "local
- * ADDR", "fail CALL N ERRNO", "async DEVICE TYPE" (port events name port 1), "hold",
- *          "release"
+ * ADDR", "fail CALL N ERRNO", "async DEVICE TYPE" (port events name port 1),
+ *          "complete QP WR_ID STATUS" as fake_inject_wc(), "hold", "release"
  * return   0 or -1 with errno
  */
 int fake_wire_start(const char *control);

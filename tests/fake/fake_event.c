@@ -322,7 +322,7 @@ on_fetch(struct fake_event *event)
 		break;
 	case RDMA_CM_EVENT_DISCONNECTED:
 		if (qp)
-			fake_qp_show_late(qp);
+			fake_qp_ends(qp);
 		break;
 	default:
 		break;

@@ -184,6 +184,7 @@ bool fake_qp_pump(struct fake_qp *qp); /* deliver one message; false: none can b
 void fake_qp_flush_recvs(struct fake_qp *qp);
 void fake_qp_drop_in(struct fake_qp *qp);
 void fake_qp_show_late(struct fake_qp *qp);
+void fake_qp_ends(struct fake_qp *qp); /* show them, unless that comes later still */
 
 /* fake_rma.c: operations of remote memory, and queue pairs that build requests. */
 bool fake_rma_is_one_sided(enum ibv_wr_opcode opcode); /* needs no receive */

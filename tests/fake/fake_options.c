@@ -78,6 +78,7 @@ static const struct option_row option_rows[] = {
 	ROW(drop_unread, OPTION_BOOL),
 	ROW(reuse_qp_num, OPTION_BOOL),
 	ROW(cm_event_first, OPTION_BOOL),
+	ROW(late_at_destroy, OPTION_BOOL),
 	ROW(auto_rtu, OPTION_BOOL),
 	ROW(all_addrs, OPTION_BOOL),
 	ROW(auto_drep, OPTION_BOOL),

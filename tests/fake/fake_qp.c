@@ -142,7 +142,7 @@ fake_qp_error(struct fake_qp *qp)
 	if (qp->pub.state == IBV_QPS_ERR)
 		return;
 	qp->pub.state = IBV_QPS_ERR;
-	fake_qp_show_late(qp);
+	fake_qp_ends(qp);
 	if (far && far->ops->aborted)
 		far->ops->aborted(far);
 	fake_qp_flush_sends(qp);

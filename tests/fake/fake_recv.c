@@ -9,6 +9,15 @@
 
 #include "tests/fake/fake_impl.h"
 
+static bool
+is_withheld(const struct fake_qp *qp)
+{
+	const struct fake_options *options = fake_options();
+
+	return options->late_at_destroy ||
+	    (options->cm_event_first && qp->pub.state != IBV_QPS_ERR);
+}
+
 /* Only four members of a failed completion are valid: the rest is filled with rubbish.
  */
 static void
@@ -36,7 +45,7 @@ recv_complete(struct fake_qp *qp, uint64_t wr_id, enum ibv_wc_status status,
 	} else {
 		wc.vendor_err = 0x77;
 	}
-	if (fake_options()->cm_event_first && qp->pub.state != IBV_QPS_ERR) {
+	if (is_withheld(qp)) {
 		late = fake_alloc(sizeof(*late));
 		late->wc = wc;
 		TAILQ_INSERT_TAIL(&qp->late, late, entry);
@@ -59,6 +68,13 @@ fake_qp_show_late(struct fake_qp *qp)
 }
 
 void
+fake_qp_ends(struct fake_qp *qp)
+{
+	if (!fake_options()->late_at_destroy)
+		fake_qp_show_late(qp);
+}
+
+void
 fake_flush_late(void)
 {
 	struct fake_qp *qp;
@@ -69,16 +85,31 @@ fake_flush_late(void)
 	fake_unlock();
 }
 
-void
-fake_inject_wc(uint32_t qp_num, uint64_t wr_id, int status)
+static void
+inject(uint32_t qp_num, uint64_t wr_id, enum ibv_wc_status status,
+    const struct fake_msg *msg)
 {
 	struct fake_qp *qp;
 
 	fake_lock();
 	qp = fake_qp_find(qp_num);
 	if (qp)
-		recv_complete(qp, wr_id, (enum ibv_wc_status)status, NULL);
+		recv_complete(qp, wr_id, status, msg);
 	fake_unlock();
+}
+
+void
+fake_inject_wc(uint32_t qp_num, uint64_t wr_id, int status)
+{
+	inject(qp_num, wr_id, (enum ibv_wc_status)status, NULL);
+}
+
+void
+fake_inject_bytes(uint32_t qp_num, uint64_t wr_id, uint32_t bytes)
+{
+	const struct fake_msg msg = { .len = bytes };
+
+	inject(qp_num, wr_id, IBV_WC_SUCCESS, &msg);
 }
 
 void

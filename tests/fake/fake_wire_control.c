@@ -28,6 +28,7 @@ obey(const char *line)
 {
 	unsigned device = 0;
 	unsigned n = 0;
+	unsigned qp_num = 0;
 	int number = 0;
 	char text[64];
 
@@ -45,6 +46,8 @@ obey(const char *line)
 		fake_fail_call(text, n, number);
 	else if (sscanf(line, "async %u %d", &device, &number) == 2)
 		fake_async_event(device, number, 0, 1);
+	else if (sscanf(line, "complete %u %u %d", &qp_num, &n, &number) == 3)
+		fake_inject_wc(qp_num, n, number);
 	else if (strcmp(line, "hold") == 0)
 		fake_cm_hold(true);
 	else if (strcmp(line, "release") == 0) {

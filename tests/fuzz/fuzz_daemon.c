@@ -17,16 +17,11 @@
 
 #include <jansson.h>
 
-#include "daemon/access.h"
-#include "daemon/control.h"
 #include "daemon/engine.h"
-#include "daemon/events.h"
-#include "daemon/loop.h"
-#include "daemon/reload.h"
-#include "daemon/rpc.h"
 #include "lib/core/log.h"
 #include "tests/fake/fake.h"
 #include "tests/fuzz/fuzz.h"
+#include "tests/unit/crig_build.h"
 
 #define CLIENTS    4u
 #define COMMAND    0xff
@@ -50,13 +45,7 @@ struct far {
 };
 
 struct rig {
-	struct loop *loop;
-	struct settings *settings;
-	struct access *access;
-	struct events *events;
-	struct rpc *rpc;
-	struct engine *engine;
-	struct control *control;
+	struct crig plane;
 	struct far clients[CLIENTS];
 	struct far *current;
 	struct fake_peer *peer; /* NULL: none connected */
@@ -71,33 +60,6 @@ ignore_log(void *arg, enum log_level level, const char *tag, const char *text)
 	(void)level;
 	(void)tag;
 	(void)text;
-}
-
-static void
-on_ready(void *arg)
-{
-	struct rig *rig = arg;
-
-	rpc_messages_ready(rig->rpc);
-}
-
-static void
-on_stop(void *arg)
-{
-	(void)arg;
-}
-
-static int
-on_reload(void *arg, struct settings_diff *diff, struct err *err)
-{
-	struct rig *rig = arg;
-	const struct reload reload = { .file = rig->reload_path,
-		.settings = rig->settings,
-		.access = rig->access,
-		.socket_group = ACCESS_NO_GROUP,
-		.rpc = rig->rpc };
-
-	return reload_run(&reload, diff, err);
 }
 
 static void
@@ -118,58 +80,29 @@ make_reload_file(struct rig *rig)
 static void
 build(struct rig *rig)
 {
-	struct engine_hooks hooks = { .arg = rig, .ready = on_ready };
-	struct control_config control = { .listen_fd = -1 };
-	struct rpc_config rpc;
 	struct err err;
 
 	fake_reset();
 	log_set_sink(ignore_log, NULL);
 	make_reload_file(rig);
-	FUZZ_CHECK(settings_parse(CONFIG, strlen(CONFIG), "fuzz", &rig->settings,
-		       &err) == 0);
-	FUZZ_CHECK(loop_new(&rig->loop, &err) == 0);
-	FUZZ_CHECK(access_new(rig->settings, ACCESS_NO_GROUP, &rig->access, &err) == 0);
-	FUZZ_CHECK(events_new(&rig->events) == 0);
-	hooks.events = rig->events;
-	rpc = (struct rpc_config){ .loop = rig->loop,
-		.settings = rig->settings,
-		.access = rig->access,
-		.events = rig->events,
-		.stop = on_stop,
-		.reload = on_reload,
-		.arg = rig,
-		.devices_root = "/nowhere" };
-	FUZZ_CHECK(rpc_new(&rpc, &rig->rpc, &err) == 0);
-	FUZZ_CHECK(engine_new(rig->loop, rig->settings, &hooks, &rig->engine, &err) ==
-	    0);
-	control.max_clients = rig->settings->control_max_clients;
-	control.max_request = rig->settings->control_max_request;
-	control.refusal = rpc_refusal(rig->rpc);
-	control.hooks = rpc_hooks(rig->rpc);
-	FUZZ_CHECK(control_new(rig->loop, &control, &rig->control, &err) == 0);
-	rpc_attach(rig->rpc, rig->engine, rig->control);
+	rig->plane.file = rig->reload_path;
+	rig->plane.devices_root = "/nowhere";
+	FUZZ_CHECK(crig_build(&rig->plane, CONFIG, &err) == 0);
 }
 
 static void
 check_ledger(const struct rig *rig)
 {
-	FUZZ_CHECK(ledger_check(engine_ledger(rig->engine)));
+	FUZZ_CHECK(ledger_check(engine_ledger(rig->plane.engine)));
 }
 
 static void
 tear_down(struct rig *rig)
 {
 	check_ledger(rig);
-	rpc_begin_stop(rig->rpc);
-	rpc_end_calls(rig->rpc);
-	control_free(rig->control);
-	engine_free(rig->engine);
-	rpc_free(rig->rpc);
-	events_free(rig->events);
-	access_free(rig->access);
-	loop_free(rig->loop);
-	settings_free(rig->settings);
+	rpc_begin_stop(rig->plane.rpc);
+	rpc_end_calls(rig->plane.rpc);
+	crig_tear_down(&rig->plane);
 	(void)close(rig->reload_fd);
 	FUZZ_CHECK(fake_leaks()[0] == '\0');
 	FUZZ_CHECK(fake_misuse()[0] == '\0');
@@ -237,14 +170,14 @@ dial(struct rig *rig)
 	FUZZ_CHECK(socketpair(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0,
 		       fds) == 0);
 	rig->current->fd = fds[0];
-	control_adopt(rig->control, fds[1]);
+	control_adopt(rig->plane.control, fds[1]);
 }
 
 static void
 turn(struct rig *rig, unsigned int turns)
 {
 	for (; turns > 0; turns--)
-		FUZZ_CHECK(loop_turn(rig->loop, 0) == 0);
+		FUZZ_CHECK(loop_turn(rig->plane.loop, 0) == 0);
 }
 
 /* Send; what a client that was closed, or has ended its requests, has to say is lost. */
@@ -341,7 +274,7 @@ leave(struct rig *rig)
 		hang_up(&rig->clients[i]);
 	}
 	for (i = 0; i < TURNS_MAX; i++) {
-		control_get_stats(rig->control, &stats);
+		control_get_stats(rig->plane.control, &stats);
 		if (stats.clients == 0)
 			break;
 		turn(rig, 1);

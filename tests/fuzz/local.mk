@@ -12,7 +12,7 @@ endif
 fuzz_common = %D%/replay.c %D%/fuzz.h
 
 fuzz_programs = %D%/fuzz_frame %D%/fuzz_jsonrpc %D%/fuzz_param %D%/fuzz_settings \
-  %D%/fuzz_daemon
+  %D%/fuzz_daemon %D%/fuzz_rpmac
 check_PROGRAMS += $(fuzz_programs)
 
 EXTRA_DIST += %D%/fuzz_frame.in
@@ -42,8 +42,15 @@ EXTRA_DIST += %D%/fuzz_settings.in
 %C%_fuzz_settings_LDFLAGS = $(fuzz_ldflags)
 %C%_fuzz_settings_LDADD = daemon/libdaemon.a lib/core/libcore.a $(JANSSON_LIBS)
 
+EXTRA_DIST += %D%/fuzz_rpmac.in
+%C%_fuzz_rpmac_SOURCES = %D%/fuzz_rpmac.c $(fuzz_common)
+%C%_fuzz_rpmac_CPPFLAGS = $(fuzz_cppflags)
+%C%_fuzz_rpmac_LDFLAGS = $(fuzz_ldflags)
+%C%_fuzz_rpmac_LDADD = lib/rpmac/librpmac-core.la
+
 EXTRA_DIST += %D%/fuzz_daemon.in
-%C%_fuzz_daemon_SOURCES = %D%/fuzz_daemon.c $(fuzz_common)
+%C%_fuzz_daemon_SOURCES = %D%/fuzz_daemon.c tests/unit/crig_build.c \
+  tests/unit/crig_build.h $(fuzz_common)
 %C%_fuzz_daemon_CPPFLAGS = $(fuzz_cppflags)
 %C%_fuzz_daemon_CFLAGS = $(AM_CFLAGS) $(JANSSON_CFLAGS)
 %C%_fuzz_daemon_LDFLAGS = $(fuzz_ldflags)

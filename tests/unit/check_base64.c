@@ -77,6 +77,30 @@ START_TEST(other_texts_are_refused)
 }
 END_TEST
 
+/* Each 12 bits become the two characters of their halves, wherever they stand. */
+START_TEST(pairs)
+{
+	static const char all[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
+				  "0123456789+/";
+	uint8_t data[9];
+	unsigned int i, at;
+	char text[12];
+
+	for (i = 0; i < 4096; i++) {
+		for (at = 0; at < sizeof(data); at += 3) {
+			data[at] = (uint8_t)(i >> 4);
+			data[at + 1] = (uint8_t)(i << 4 | i >> 8);
+			data[at + 2] = (uint8_t)i;
+		}
+		base64_encode(data, sizeof(data), text);
+		for (at = 0; at < sizeof(text); at += 2) {
+			ck_assert_int_eq(text[at], all[i >> 6]);
+			ck_assert_int_eq(text[at + 1], all[i & 63]);
+		}
+	}
+}
+END_TEST
+
 /* Each byte at each place decodes only where it is in the alphabet. */
 START_TEST(alphabet)
 {
@@ -166,6 +190,7 @@ main(void)
 	tcase_set_timeout(tcase, 30);
 	tcase_add_test(tcase, rfc_vectors);
 	tcase_add_test(tcase, other_texts_are_refused);
+	tcase_add_test(tcase, pairs);
 	tcase_add_test(tcase, alphabet);
 	tcase_add_test(tcase, every_length_comes_back);
 	tcase_add_test(tcase, base64_1_agrees);

@@ -227,7 +227,7 @@ START_TEST(refused_before_it_asked)
 {
 	static const struct step hello = { NULL, STEP_UNREAD,
 		"{\"jsonrpc\":\"2.0\",\"id\":null,\"error\":{\"code\":-32006,"
-		"\"message\":\"64 clients are served already\","
+		"\"message\":\"64 clients served already\","
 		"\"data\":{\"name\":\"TOO_MANY_CLIENTS\",\"retryable\":true}}}\n" };
 	static const struct step steps[] = { END };
 	json_t *result;

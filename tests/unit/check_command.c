@@ -23,6 +23,8 @@ static struct capture capture;
 static const char *const *const requests[] = {
 	ARGS("status"),
 	ARGS("stats", "--json"),
+	ARGS("stats", "--watch"),
+	ARGS("stats", "--watch=2", "--json"),
 	ARGS("top", "-d", "2", "--sort", "held"),
 	ARGS("wait", "slots.ready>=10"),
 	ARGS("post"),
@@ -37,6 +39,7 @@ static const char *const *const requests[] = {
 	ARGS("poll", "--wait", "250ms", "--max-bytes", "64KiB"),
 	ARGS("poll", "--raw"),
 	ARGS("poll", "--raw", "--length-prefix", "-n", "3"),
+	ARGS("poll", "--raw", "--in-place"),
 	ARGS("poll", "--no-ack", "--lease", "2m"),
 	ARGS("poll", "--follow"),
 	ARGS("poll", "--follow", "--json", "-n", "3"),
@@ -51,6 +54,7 @@ static const char *const *const requests[] = {
 	ARGS("send", "3", "--text", "hello", "--chunk", "2"),
 	ARGS("send", "3", "--text", "hello", "--timeout-ms", "500"),
 	ARGS("send", "192.0.2.7:7471", "--text", "hello"),
+	ARGS("send", "192.0.2.7:7471", "--text", "hello", "--timeout-ms", "40000"),
 	ARGS("listen", "192.0.2.7:7471"),
 	ARGS("listen", "[2001:db8::1]:0"),
 	ARGS("listen", "[fe80::1%lo]:7471"),
@@ -85,6 +89,10 @@ static const char *const *const mistakes[] = {
 	ARGS("status", "-i", "a/b"),
 	ARGS("status", "-i", ""),
 	ARGS("status", "-i", "a", "-s", "b"),
+	ARGS("stats", "--watch", "2"),
+	ARGS("stats", "--watch="),
+	ARGS("stats", "--watch=0"),
+	ARGS("stats", "--watch=61m"),
 	ARGS("top"),
 	ARGS("top", "1"),
 	ARGS("top", "--once", "--json"),
@@ -118,6 +126,8 @@ static const char *const *const mistakes[] = {
 	ARGS("poll", "--no-ack"),
 	ARGS("poll", "--lease", "1"),
 	ARGS("poll", "--length-prefix"),
+	ARGS("poll", "--in-place"),
+	ARGS("poll", "--raw", "--in-place", "--max-bytes", "1"),
 	ARGS("poll", "--raw", "--json"),
 	ARGS("poll", "--raw", "--encoding", "text"),
 	ARGS("poll", "--raw", "-n", "2"),
@@ -335,8 +345,8 @@ START_TEST(each_method_has_a_command)
 {
 	size_t i;
 
-	if (_i == METHOD_RPC_HELLO || _i == METHOD_EVENT_SUBSCRIBE ||
-	    _i == METHOD_EVENT_UNSUBSCRIBE)
+	if (_i == METHOD_RPC_HELLO || _i == METHOD_POOL_MAP || _i == METHOD_RECV_RING ||
+	    _i == METHOD_EVENT_SUBSCRIBE || _i == METHOD_EVENT_UNSUBSCRIBE)
 		return;
 	for (i = 0; i < command_count; i++)
 		if (commands[i].method == (enum method_id)_i)

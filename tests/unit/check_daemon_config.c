@@ -2,27 +2,18 @@
 /* The whole program and its configuration: the default file, a signal, and what is wrong. */
 #include <config.h>
 
-#include <errno.h>
-#include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
-#include "daemon/rpmad.h"
 #include "daemon/settings.h"
 #include "lib/core/usock.h"
 #include "tests/unit/harness.h"
-#include "tests/unit/stub_engine.h"
+#include "tests/unit/program_rig.h"
 
-#define PATIENCE_MS 8000u
-#define RELOAD      "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"daemon.reload\"}\n"
-
-static char dir[64], file[96], path[96], out_path[96];
-static pid_t child;
+#define RELOAD "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"daemon.reload\"}\n"
 
 /* ---- the default file is the test's own, as far as the program can see ---- */
 
@@ -34,7 +25,7 @@ FILE *__wrap_fopen(const char *name, const char *mode);
 static const char *
 real_name(const char *name)
 {
-	return strcmp(name, SETTINGS_DEFAULT_FILE) == 0 ? file : name;
+	return strcmp(name, SETTINGS_DEFAULT_FILE) == 0 ? program.config : name;
 }
 
 int
@@ -55,120 +46,26 @@ __wrap_fopen(const char *name, const char *mode)
 static void
 put_config(const char *control, const char *members)
 {
-	FILE *f = fopen(file, "we");
-
-	ck_assert_ptr_nonnull(f);
-	(void)fprintf(f, "{\"control\":{\"socket\":\"%s\"%s}%s}", path, control,
-	    members);
-	ck_assert_int_eq(fclose(f), 0);
+	program_configure("{\"control\":{\"socket\":\"%s\"%s}%s}", program.socket,
+	    control, members);
 }
 
-static void
-setup(void)
-{
-	(void)snprintf(dir, sizeof(dir), "/tmp/check_daemon_config.XXXXXX");
-	ck_assert_ptr_nonnull(mkdtemp(dir));
-	(void)snprintf(file, sizeof(file), "%s/rpmad.json", dir);
-	(void)snprintf(path, sizeof(path), "%s/sock", dir);
-	(void)snprintf(out_path, sizeof(out_path), "%s/out", dir);
-	put_config("", "");
-	stub_engine_stops_at_once = true;
-	child = 0;
-}
-
-static void
-teardown(void)
-{
-	char command[128];
-
-	if (child > 0) {
-		(void)kill(child, SIGKILL);
-		(void)waitpid(child, NULL, 0);
-	}
-	(void)snprintf(command, sizeof(command), "rm -rf %s", dir);
-	ck_assert_int_eq(system(command), 0);
-}
-
-/* With "-c name", or (NULL) with the default file. */
+/* With "-c name". */
 static void
 start(const char *name)
 {
-	char program[] = "rpmad", option[] = "-c", named[128] = "";
-	char *argv[] = { program, name ? option : NULL, named, NULL };
-	int fd = open(out_path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
-
-	ck_assert_int_ge(fd, 0);
-	child = fork();
-	ck_assert_int_ge(child, 0);
-	if (child > 0) {
-		(void)close(fd);
-		return;
-	}
-	(void)dup2(fd, 1);
-	(void)dup2(fd, 2);
-	(void)close(fd);
-	(void)snprintf(named, sizeof(named), "%s", name ? name : "");
-	_exit(rpmad_main(name ? 3 : 1, argv));
-}
-
-/* Wait for the program to end: its status. */
-static int
-end(void)
-{
-	int status;
-
-	ck_assert_int_eq(waitpid(child, &status, 0), child);
-	child = 0;
-	ck_assert_msg(WIFEXITED(status), "killed by %d", WTERMSIG(status));
-	return WEXITSTATUS(status);
-}
-
-static const char *
-output(void)
-{
-	static char text[16384];
-	FILE *f = fopen(out_path, "re");
-
-	ck_assert_ptr_nonnull(f);
-	text[fread(text, 1, sizeof(text) - 1, f)] = '\0';
-	(void)fclose(f);
-	return text;
-}
-
-static void
-expect_output(const char *text)
-{
-	const uint64_t deadline_ms = usock_now_ms() + PATIENCE_MS;
-
-	while (!strstr(output(), text)) {
-		ck_assert_msg(usock_now_ms() < deadline_ms, "no \"%s\" in:\n%s", text,
-		    output());
-		(void)usleep(2000);
-	}
+	program_start(PROGRAM_ARGS("-c", name));
 }
 
 /* Ask for a reload as soon as the daemon is there: the reply. */
 static const char *
 reload(void)
 {
-	const uint64_t deadline_ms = usock_now_ms() + PATIENCE_MS;
-	static char line[4096];
-	struct err err;
-	size_t n = 0;
-	int fd;
+	int fd = program_dial();
+	const char *line;
 
-	do {
-		fd = usock_connect(path, usock_now_ms() + 1000, &err);
-		if (fd < 0)
-			(void)usleep(5000);
-	} while (fd < 0 && usock_now_ms() < deadline_ms);
-	ck_assert_msg(fd >= 0, "%s\n%s", err.text, output());
-	ck_assert_int_eq(send(fd, RELOAD, strlen(RELOAD), MSG_NOSIGNAL),
-	    (ssize_t)strlen(RELOAD));
-	while (n < sizeof(line) - 1 && recv(fd, line + n, 1, 0) == 1)
-		if (line[n++] == '\n')
-			break;
-	line[n] = '\0';
+	program_put(fd, RELOAD);
+	line = program_get(fd);
 	(void)close(fd);
 	return line;
 }
@@ -176,8 +73,8 @@ reload(void)
 static void
 stop(void)
 {
-	ck_assert_int_eq(kill(child, SIGTERM), 0);
-	ck_assert_int_eq(end(), 0);
+	ck_assert_int_eq(kill(program.pid, SIGTERM), 0);
+	ck_assert_int_eq(program_end(), 0);
 }
 
 /* What was read at the start is not done without later: all would have its default. */
@@ -185,12 +82,12 @@ START_TEST(test_default_file)
 {
 	const char *line;
 
-	start(NULL);
-	expect_output("notice daemon: version=");
+	program_start(PROGRAM_ARGS(NULL));
+	program_expect("notice daemon: version=");
 	/* A reload that went well does not make the difference. */
 	if (_i)
 		ck_assert_ptr_nonnull(strstr(reload(), "\"changed\":[]"));
-	ck_assert_int_eq(unlink(file), 0);
+	ck_assert_int_eq(unlink(program.config), 0);
 	line = reload();
 	ck_assert_msg(strstr(line, "CONFIG_INVALID") != NULL &&
 		strstr(line, SETTINGS_DEFAULT_FILE ": No such file") != NULL,
@@ -201,25 +98,25 @@ START_TEST(test_default_file)
 }
 END_TEST
 
-/* A signal has no reply: the log tells the file, the key, the reason, and what to do. */
+/* A signal has no reply: the log tells the program.config, the key, the reason, and what to do. */
 START_TEST(test_hangup)
 {
 	char wanted[256];
 
-	start(file);
+	start(program.config);
 	ck_assert_ptr_nonnull(strstr(reload(), "\"changed\":[]"));
 	put_config(",\"roles\":{\"post\":{\"users\":[\"no-such-user\"]}}", "");
-	ck_assert_int_eq(kill(child, SIGHUP), 0);
+	ck_assert_int_eq(kill(program.pid, SIGHUP), 0);
 	(void)snprintf(wanted, sizeof(wanted),
 	    "error reload: %s: control.roles.post.users[0]: there is no user "
 	    "\"no-such-user\" (the settings stay as they were",
-	    file);
-	expect_output(wanted);
+	    program.config);
+	program_expect(wanted);
 	put_config("", ",\"pool\":{\"slots\":0}");
-	ck_assert_int_eq(kill(child, SIGHUP), 0);
+	ck_assert_int_eq(kill(program.pid, SIGHUP), 0);
 	(void)snprintf(wanted, sizeof(wanted),
-	    "error reload: %s: pool.slots: 0 is below 1 slots (", file);
-	expect_output(wanted);
+	    "error reload: %s: pool.slots: 0 is below 1 slots (", program.config);
+	program_expect(wanted);
 	stop();
 }
 END_TEST
@@ -230,13 +127,13 @@ START_TEST(test_start)
 	char wanted[256];
 
 	put_config(",\"roles\":{\"read\":{\"groups\":[\"no-such-group\"]}}", "");
-	start(file);
-	ck_assert_int_eq(end(), 2);
+	start(program.config);
+	ck_assert_int_eq(program_end(), 2);
 	(void)snprintf(wanted, sizeof(wanted),
 	    "rpmad: %s: control.roles.read.groups[0]: there is no group "
 	    "\"no-such-group\"\n",
-	    file);
-	ck_assert_str_eq(output(), wanted);
+	    program.config);
+	ck_assert_str_eq(program_output(), wanted);
 }
 END_TEST
 
@@ -254,8 +151,8 @@ START_TEST(test_status)
 	};
 
 	start(files[_i].name);
-	ck_assert_int_eq(end(), files[_i].status);
-	ck_assert_ptr_nonnull(strstr(output(), files[_i].name));
+	ck_assert_int_eq(program_end(), files[_i].status);
+	ck_assert_ptr_nonnull(strstr(program_output(), files[_i].name));
 }
 END_TEST
 
@@ -266,7 +163,7 @@ suite(void)
 	TCase *tc = tcase_create("daemon_config");
 
 	tcase_set_timeout(tc, 60);
-	tcase_add_checked_fixture(tc, setup, teardown);
+	tcase_add_checked_fixture(tc, program_setup, program_teardown);
 	tcase_add_loop_test(tc, test_default_file, 0, 2);
 	tcase_add_test(tc, test_hangup);
 	tcase_add_test(tc, test_start);

@@ -212,7 +212,7 @@ START_TEST(test_instance)
 	expect("service", "problem", "rpmad@hall.service failed");
 	ck_assert_str_eq(member(0, "remedy"),
 	    "journalctl -u rpmad@hall.service tells why; please report crashes");
-	expect("service", "warning", "started again 1 times");
+	expect("service", "warning", "started again 1 time ");
 	doctor_socket(&hall, "/nowhere/hall.sock");
 	ck_assert_str_eq(member(0, "remedy"),
 	    "systemctl start rpmad@hall.socket, or start the daemon");
@@ -282,7 +282,7 @@ START_TEST(test_devices)
 	    "]},{\"name\":\"b\",\"reasons\":[\"no address\"],\"limits\":{\"max_srq\":0},"
 	    "\"ports\":[{\"port\":1,\"state\":\"DOWN\"},{\"port\":2,\"state\":\"ACTIVE\","
 	    "\"gids\":[]}]}]}");
-	expect("port", "ok", "port 1 of a is ACTIVE, with 1 GIDs");
+	expect("port", "ok", "port 1 of a is ACTIVE, with 1 GID");
 	expect("srq", "ok", "99");
 	expect("device", "warning", "b cannot be used: no address");
 	expect("port", "problem", "port 1 of b is DOWN");
@@ -295,7 +295,7 @@ START_TEST(test_devices)
 	    "\"state\":\"ACTIVE\",\"gids\":[{}]}]},{\"name\":\"b\",\"in_use\":false,"
 	    "\"reasons\":[\"no address\"],\"ports\":[{\"port\":1,\"state\":\"DOWN\"},"
 	    "{\"port\":2,\"state\":\"ACTIVE\",\"gids\":[]}]}]}");
-	expect("port", "ok", "port 1 of a is ACTIVE, with 1 GIDs");
+	expect("port", "ok", "port 1 of a is ACTIVE, with 1 GID");
 	expect("device", "ok", "b cannot be used: no address; nobody needs it");
 	expect("port", "ok", "port 1 of b is DOWN, and nobody needs it");
 	expect("port", "ok", "port 2 of b has no GID: nobody can reach it, and nobody");

@@ -42,6 +42,7 @@ START_TEST(test_start_fills_the_queue)
 	ck_assert_uint_eq(info.page_size, (uint64_t)sysconf(_SC_PAGESIZE));
 	ck_assert_uint_eq(info.pool_bytes, info.page_size);
 	ck_assert(!info.huge_pages);
+	ck_assert_uint_eq(rig_stats(&rig).huge_page_bytes, 0);
 	rig_end(&rig);
 }
 END_TEST
@@ -65,7 +66,7 @@ START_TEST(test_receive_poll_ack)
 	ck_assert_uint_eq(message.arrival.conn, 1);
 	ck_assert_uint_eq(message.arrival.qp_num, fake_peer_qp_num(peer));
 	ck_assert(!message.arrival.has_imm);
-	ck_assert_int_eq(message.arrival.peer.ss_family, AF_INET);
+	ck_assert_int_eq(message.arrival.peer.family, AF_INET);
 	rig_ack(&rig, &message);
 	message = rig_expect(&rig, "two");
 	ck_assert(message.arrival.has_imm);
@@ -100,7 +101,9 @@ START_TEST(test_histograms)
 	ck_assert_int_eq(rig_start(&rig), 0);
 	peer = rig_peer(&rig);
 	stats = rig_stats(&rig);
-	ck_assert_uint_eq(stats.size_bytes.count + stats.queue_ns.count, 0);
+	ck_assert_uint_eq(histogram_count(&stats.size_bytes) +
+		histogram_count(&stats.queue_ns),
+	    0);
 	sent_ns = loop_now_ns();
 	ck_assert_int_ge(rig_send(peer, "hello"), 0);
 	rig_settle(&rig);
@@ -119,13 +122,13 @@ START_TEST(test_histograms)
 	acked_ns = loop_now_ns();
 	rig_ack(&rig, &message);
 	stats = rig_stats(&rig);
-	ck_assert_uint_eq(stats.size_bytes.count, 1);
+	ck_assert_uint_eq(histogram_count(&stats.size_bytes), 1);
 	ck_assert_uint_eq(stats.size_bytes.sum, 5);
-	ck_assert_uint_eq(stats.queue_ns.count, 1);
+	ck_assert_uint_eq(histogram_count(&stats.queue_ns), 1);
 	/* The wall clock may be a little slower or faster. */
 	ck_assert_uint_ge(stats.queue_ns.sum, (polled_ns - there_ns) / 2);
 	ck_assert_uint_le(stats.queue_ns.sum, again_ns - sent_ns);
-	ck_assert_uint_eq(stats.hold_ns.count, 1);
+	ck_assert_uint_eq(histogram_count(&stats.hold_ns), 1);
 	ck_assert_uint_ge(stats.hold_ns.sum, 20000000);
 	ck_assert_uint_le(stats.hold_ns.sum, loop_now_ns() - again_ns);
 	ck_assert_uint_lt(again_ns, acked_ns);
@@ -246,10 +249,13 @@ START_TEST(test_slot_errors)
 }
 END_TEST
 
-/* Each driver has its own way to refuse; the slot stays free and the cause is named. */
+/* Each driver has its own way to refuse; the slot stays free and the cause is named, also
+ * where it is counted. */
 START_TEST(test_refused_post)
 {
-	static const int refusals[] = { ENOMEM, -ENOMEM, -1, EINVAL };
+	/* The last one has no name. */
+	static const int refusals[] = { ENOMEM, -ENOMEM, -1, EINVAL, 4095 };
+	struct engine_stats stats;
 	uint32_t accepted = 77;
 	size_t i;
 
@@ -268,7 +274,12 @@ START_TEST(test_refused_post)
 		ck_assert_int_eq(rig.err.code, ERR_PROVIDER);
 		ck_assert_uint_eq(rig_counts(&rig).free, 32);
 	}
-	ck_assert_uint_eq(rig_stats(&rig).post_failures, 8);
+	stats = rig_stats(&rig);
+	ck_assert_uint_eq(stats.post_failures, 10);
+	ck_assert_uint_eq(stats.post_error_count, 3);
+	ck_assert_uint_eq(rig_named(stats.post_errors, 3, "ENOMEM"), 6);
+	ck_assert_uint_eq(rig_named(stats.post_errors, 3, "EINVAL"), 2);
+	ck_assert_uint_eq(rig_named(stats.post_errors, 3, "unknown"), 2);
 	rig_end(&rig);
 }
 END_TEST
@@ -387,6 +398,32 @@ START_TEST(test_leases)
 }
 END_TEST
 
+/* All of one owner, and of nobody else. */
+START_TEST(test_ack_held)
+{
+	struct ledger_owner owner = { 0, 0 }, other = { 0, 0 };
+	struct ledger_message message;
+	struct fake_peer *peer;
+	int i;
+
+	ck_assert_int_eq(rig_start(&rig), 0);
+	peer = rig_peer(&rig);
+	for (i = 0; i < 5; i++)
+		ck_assert_int_ge(rig_send(peer, "a"), 0);
+	rig_settle(&rig);
+	for (i = 0; i < 3; i++)
+		ck_assert(engine_lease(rig.engine, &owner, PARAM_UNSET, &message));
+	ck_assert(engine_lease(rig.engine, &other, PARAM_UNSET, &message));
+	ck_assert_uint_eq(engine_ack_held(rig.engine, &owner), 3);
+	ck_assert_uint_eq(engine_ack_held(rig.engine, &owner), 0);
+	ck_assert_uint_eq(owner.count, 0);
+	ck_assert_uint_eq(rig_stats(&rig).acked, 3);
+	ck_assert_uint_eq(rig_counts(&rig).leased, 1);
+	ck_assert_uint_eq(rig_counts(&rig).ready, 1);
+	rig_end(&rig);
+}
+END_TEST
+
 /* A completion that no event announced is found within a second, and counted. */
 START_TEST(test_lost_notification)
 {
@@ -451,6 +488,7 @@ main(void)
 	tcase_add_test(tc, test_empty_queue_stalls_and_recovers);
 	tcase_add_test(tc, test_burst_is_counted);
 	tcase_add_test(tc, test_leases);
+	tcase_add_test(tc, test_ack_held);
 	tcase_add_test(tc, test_lost_notification);
 	tcase_add_test(tc, test_completion_in_the_arm_window);
 	tcase_set_timeout(tc, 120);

@@ -265,7 +265,7 @@ START_TEST(test_not_handed_over)
 	ck_assert(!rig_stats(&rig).is_kept);
 	ck_assert_uint_eq(rig_stats(&rig).restored, 0);
 	restore_logged("error pool: the pool cannot be handed to the service manager");
-	restore_logged("1 earlier pools stay with the service manager");
+	restore_logged("the service manager keeps 1 earlier pool, with");
 	restore_end();
 	keep_errno = 0;
 	restore_begin();

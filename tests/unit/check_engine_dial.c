@@ -31,13 +31,6 @@ address(const char *text, uint16_t port)
 	return addr;
 }
 
-static bool
-no_conns(struct rig *r, void *arg)
-{
-	(void)arg;
-	return rig_stats(r).conns == 0;
-}
-
 static void
 dial(struct rig_done *done, const char *addr, uint64_t timeout_ms)
 {
@@ -80,7 +73,7 @@ START_TEST(test_dial_fails)
 	ck_assert(done.failed);
 	ck_assert_int_eq(done.err.code, c->code);
 	ck_assert_ptr_nonnull(strstr(done.err.text, "192.0.2.5:7471"));
-	ck_assert(rig_until(&rig, no_conns, NULL));
+	ck_assert(rig_until(&rig, rig_no_conns, NULL));
 	ck_assert_str_eq(rig_conn(&rig, 1).reason, c->reason);
 	rig_end(&rig);
 }
@@ -223,7 +216,7 @@ START_TEST(test_send_meets_the_end)
 		engine_stop(rig.engine);
 	ck_assert(rig_wait(&rig, &done));
 	ck_assert_int_eq(done.err.code, ends[_i].code);
-	ck_assert(rig_until(&rig, no_conns, NULL));
+	ck_assert(rig_until(&rig, rig_no_conns, NULL));
 	ck_assert_str_eq(rig_conn(&rig, 1).reason, ends[_i].reason);
 	if (_i < 2)
 		ck_assert_uint_eq(rig_stats(&rig).send_free, 4);
@@ -231,9 +224,67 @@ START_TEST(test_send_meets_the_end)
 }
 END_TEST
 
+static void
+check_cm_ids(unsigned int wanted)
+{
+	ck_assert_uint_eq(rig_stats(&rig).cm_ids, wanted);
+	ck_assert_uint_eq(fake_live(FAKE_ID), wanted);
+}
+
+/* As many as the library has made, whatever state their connections are in. */
+START_TEST(test_cm_ids)
+{
+	struct sockaddr_storage addr = address("127.0.0.1", 0);
+	struct rig_done dialled, closed = { 0 };
+	struct listener_info second;
+	struct fake_peer *peer;
+
+	fake_options()->auto_rtu = fake_options()->last_wqe = false;
+	ck_assert_int_eq(rig_start(&rig), 0);
+	check_cm_ids(1);
+	peer = fake_peer_connect(rig_port(&rig), NULL, 0);
+	rig_settle(&rig);
+	ck_assert_int_eq(rig_conn(&rig, 1).state, CONN_ACCEPTING);
+	check_cm_ids(2);
+	fake_peer_confirm(peer);
+	rig_settle(&rig);
+	ck_assert_int_eq(rig_conn(&rig, 1).state, CONN_ESTABLISHED);
+	check_cm_ids(2);
+	fake_dial_script("192.0.2.5", 0, 0, FAKE_DIAL_HOLD, 0, NULL, 0);
+	dial(&dialled, "192.0.2.5", 60000);
+	rig_settle(&rig);
+	ck_assert_int_eq(rig_conn(&rig, 2).state, CONN_CONNECTING);
+	check_cm_ids(3);
+	ck_assert_int_eq(engine_listener_add(rig.engine, &addr, &second, &rig.err), 0);
+	check_cm_ids(4);
+	/* Drained until it is closed. */
+	fake_peer_disconnect(peer);
+	rig_settle(&rig);
+	check_cm_ids(rig_conn(&rig, 1).state == CONN_CLOSED ? 3 : 4);
+	engine_conn_close(rig.engine, 2, rig_done, &closed);
+	ck_assert(rig_wait(&rig, &closed));
+	ck_assert(rig_until(&rig, rig_no_conns, NULL));
+	check_cm_ids(2);
+	ck_assert_int_eq(engine_listener_remove(rig.engine, second.id, &rig.err), 0);
+	check_cm_ids(1);
+	fake_device_remove(0);
+	rig_settle(&rig);
+	ck_assert_int_eq(engine_state(rig.engine), ENGINE_WAITING_FOR_DEVICE);
+	check_cm_ids(0);
+	rig_end(&rig);
+}
+END_TEST
+
+static void
+keep_last(void *arg, const char *sentence)
+{
+	(void)snprintf(arg, 256, "%s", sentence);
+}
+
 /* On iWARP the accepting side waits for the first message, an empty queue is an end. */
 START_TEST(test_iwarp)
 {
+	char warning[256] = "";
 	struct fake_peer *peer;
 	struct rig_done done;
 	unsigned int i;
@@ -248,9 +299,39 @@ START_TEST(test_iwarp)
 		(void)rig_send(peer, "x");
 		rig_settle(&rig);
 	}
-	ck_assert(rig_until(&rig, no_conns, NULL));
+	ck_assert(rig_until(&rig, rig_no_conns, NULL));
 	ck_assert_str_eq(rig_conn(&rig, 1).reason, "srq_empty");
 	ck_assert_uint_eq(rig_counts(&rig).ready, 32);
+	engine_warnings(rig.engine, keep_last, warning);
+	ck_assert_ptr_nonnull(strstr(warning,
+	    "1 connection ended because the SRQ was empty"));
+	ck_assert_ptr_null(strstr(warning, "senders wait"));
+	rig_end(&rig);
+}
+END_TEST
+
+/* One that holds too much is closed there, too, and who sent it has to be told what that costs. */
+START_TEST(test_iwarp_quota)
+{
+	char warning[256] = "";
+	struct fake_peer *greedy;
+	unsigned int i;
+
+	fake_set_kind(FAKE_IWARP);
+	rig.settings.conns_quota_slots = 8;
+	ck_assert_int_eq(rig_start(&rig), 0);
+	greedy = rig_peer(&rig);
+	(void)rig_peer(&rig);
+	for (i = 0; i < 30; i++) {
+		(void)rig_send(greedy, "mine");
+		rig_settle(&rig);
+	}
+	rig_turn_ms(&rig, 50);
+	ck_assert_str_eq(rig_conn(&rig, 1).reason, "over_quota");
+	engine_warnings(rig.engine, keep_last, warning);
+	ck_assert_ptr_nonnull(strstr(warning,
+	    "1 connection ended for holding too many slots"));
+	ck_assert_ptr_nonnull(strstr(warning, "connections.quota_slots"));
 	rig_end(&rig);
 }
 END_TEST
@@ -268,7 +349,7 @@ START_TEST(test_iwarp_burst)
 	peer = rig_peer(&rig);
 	for (i = 0; i < 40; i++)
 		(void)rig_send(peer, "x");
-	ck_assert(rig_until(&rig, no_conns, NULL));
+	ck_assert(rig_until(&rig, rig_no_conns, NULL));
 	ck_assert_str_eq(rig_conn(&rig, 1).reason, "srq_empty");
 	ck_assert_uint_eq(rig_counts(&rig).ready, 32);
 	rig_end(&rig);
@@ -322,7 +403,9 @@ main(void)
 	tcase_add_test(tc, test_send_refusals);
 	tcase_add_loop_test(tc, test_dial_meets_the_end, 0, 2);
 	tcase_add_loop_test(tc, test_send_meets_the_end, 0, 3);
+	tcase_add_test(tc, test_cm_ids);
 	tcase_add_test(tc, test_iwarp);
+	tcase_add_test(tc, test_iwarp_quota);
 	tcase_add_test(tc, test_iwarp_burst);
 	tcase_add_test(tc, test_nth_call_fails_under_way);
 	tcase_set_timeout(tc, 120);

@@ -66,13 +66,6 @@ begin(void)
 	expect_no_more();
 }
 
-static bool
-no_conns(struct rig *r, void *arg)
-{
-	(void)arg;
-	return rig_stats(r).conns == 0;
-}
-
 START_TEST(test_connections)
 {
 	struct fake_peer *peer;
@@ -88,7 +81,7 @@ START_TEST(test_connections)
 	event = expect(EVENT_CONN_REJECTED, "limit");
 	ck_assert_uint_eq(event->conn, 0);
 	fake_peer_disconnect(peer);
-	ck_assert(rig_until(&rig, no_conns, NULL));
+	ck_assert(rig_until(&rig, rig_no_conns, NULL));
 	event = expect(EVENT_CONN_CLOSED, "peer");
 	ck_assert_uint_eq(event->conn, 1);
 	expect_no_more();

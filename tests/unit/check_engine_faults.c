@@ -9,7 +9,11 @@
 #include <rdma/rdma_cma.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
+#include "daemon/engine_impl.h"
+#include "lib/core/log.h"
+#include "lib/rpma/librpma.h"
 #include "tests/unit/engine_rig.h"
 #include "tests/unit/harness.h"
 
@@ -25,13 +29,6 @@ set_up(void)
 {
 	fake_reset();
 	rig_settings(&rig);
-}
-
-static bool
-no_conns(struct rig *r, void *arg)
-{
-	(void)arg;
-	return rig_stats(r).conns == 0;
 }
 
 /*
@@ -66,8 +63,56 @@ START_TEST(test_storm_of_flushes)
 		fake_inject_wc(fake_peer_qp_num(peer), 1000 + slot,
 		    IBV_WC_WR_FLUSH_ERR);
 	rig_settle(&rig);
-	ck_assert_uint_eq(rig_stats(&rig).dropped, 20);
-	ck_assert_uint_eq(rig_stats(&rig).slots.posted, 16);
+	stats = rig_stats(&rig);
+	ck_assert_uint_eq(stats.dropped, 20);
+	ck_assert_uint_eq(stats.drop_count, 1);
+	ck_assert_uint_eq(rig_named(stats.drops, 1, "error_not_posted"), 20);
+	ck_assert_uint_eq(stats.slots.posted, 16);
+	rig_end(&rig);
+}
+END_TEST
+
+static uint32_t
+slot_in(enum slot_state state)
+{
+	uint32_t slot = 0;
+
+	while (ledger_state(engine_ledger(rig.engine), slot) != state)
+		slot++;
+	return slot;
+}
+
+/* What no driver should say is no message; each kind is counted by its reason. */
+START_TEST(test_impossible_completions)
+{
+	struct ledger_message none;
+	struct engine_stats stats;
+	uint32_t qp_num;
+
+	ck_assert_int_eq(rig_start(&rig), 0);
+	qp_num = fake_peer_qp_num(rig_peer(&rig));
+	fake_inject_bytes(qp_num, slot_in(SLOT_FREE), 8);
+	fake_inject_bytes(qp_num, rig.settings.pool_slots, 8);
+	fake_inject_bytes(qp_num, UINT64_MAX, 8);
+	fake_inject_bytes(qp_num, slot_in(SLOT_POSTED),
+	    rig.settings.pool_slot_size + 1);
+	fake_inject_wc(qp_num, UINT64_MAX, IBV_WC_WR_FLUSH_ERR);
+	fake_inject_wc(qp_num, slot_in(SLOT_FREE), IBV_WC_WR_FLUSH_ERR);
+	rig_settle(&rig);
+	stats = rig_stats(&rig);
+	ck_assert_uint_eq(stats.dropped, 6);
+	ck_assert_uint_eq(stats.drop_count, 3);
+	ck_assert_uint_eq(rig_named(stats.drops, 3, "not_posted"), 3);
+	ck_assert_uint_eq(rig_named(stats.drops, 3, "too_long"), 1);
+	ck_assert_uint_eq(rig_named(stats.drops, 3, "error_not_posted"), 2);
+	ck_assert_uint_eq(stats.messages, 0);
+	ck_assert(!engine_peek(rig.engine, &none));
+	ck_assert_uint_eq(stats.slots.posted, 16);
+	/* One that fills its slot is a message. */
+	fake_inject_bytes(qp_num, slot_in(SLOT_POSTED), rig.settings.pool_slot_size);
+	rig_settle(&rig);
+	ck_assert_uint_eq(rig_stats(&rig).messages, 1);
+	ck_assert_uint_eq(rig_stats(&rig).dropped, 6);
 	rig_end(&rig);
 }
 END_TEST
@@ -85,7 +130,7 @@ START_TEST(test_end_before_the_beginning)
 	fake_cm_event(fake_id_of_qp(fake_peer_qp_num(peer)),
 	    _i ? RDMA_CM_EVENT_CONNECT_ERROR : RDMA_CM_EVENT_DISCONNECTED, 0);
 	fake_peer_confirm(peer);
-	ck_assert(rig_until(&rig, no_conns, NULL));
+	ck_assert(rig_until(&rig, rig_no_conns, NULL));
 	ck_assert_str_eq(rig_conn(&rig, 1).reason, _i ? "lost" : "peer");
 	ck_assert_uint_eq(rig_stats(&rig).established, 0);
 	fake_options()->auto_rtu = true;
@@ -108,7 +153,7 @@ START_TEST(test_end_told_twice)
 	fake_cm_event(id, RDMA_CM_EVENT_DISCONNECTED, 0);
 	fake_cm_event(id, RDMA_CM_EVENT_TIMEWAIT_EXIT, 0);
 	fake_cm_event(id, RDMA_CM_EVENT_DISCONNECTED, 0);
-	ck_assert(rig_until(&rig, no_conns, NULL));
+	ck_assert(rig_until(&rig, rig_no_conns, NULL));
 	ck_assert_uint_eq(rig_stats(&rig).closed, 1);
 	ck_assert_str_eq(rig_conn(&rig, 1).reason, "peer");
 	(void)rig_expect(&rig, "kept");
@@ -140,7 +185,7 @@ START_TEST(test_storm_of_connections)
 	ck_assert_uint_eq(rig_stats(&rig).rejected_count, 0);
 	for (i = 0; i < STORM; i++)
 		fake_peer_disconnect(fake_peer(i));
-	ck_assert(rig_until(&rig, no_conns, NULL));
+	ck_assert(rig_until(&rig, rig_no_conns, NULL));
 	ck_assert_uint_eq(rig_stats(&rig).closed, STORM);
 	rig_end(&rig);
 }
@@ -227,6 +272,83 @@ START_TEST(test_completion_behind_the_arming)
 }
 END_TEST
 
+static void
+count_line(void *arg, enum log_level level, const char *tag, const char *text)
+{
+	(void)level;
+	(void)tag;
+	(void)text;
+	++*(unsigned int *)arg;
+}
+
+/* A descriptor is readable for one turn although nothing is to be read from it. */
+static void
+wake_in_vain(int fd)
+{
+	uint64_t value = 1;
+
+	ck_assert_int_eq(write(fd, &value, sizeof(value)), sizeof(value));
+	ck_assert_int_eq(loop_turn(rig.loop, 100), 0);
+	ck_assert_int_eq(read(fd, &value, sizeof(value)), sizeof(value));
+}
+
+/* Being woken for nothing is no failure: not a line, not a change; it is counted at the most. */
+START_TEST(test_woken_in_vain)
+{
+	unsigned int lines = 0, i;
+	int cm_fd = -1;
+
+	ck_assert_int_eq(rig_start(&rig), 0);
+	(void)rig_peer(&rig);
+	ck_assert_int_eq(rpma_cm_get_fd(rig.engine->cm, &cm_fd), 0);
+	log_set_level(LOG_LEVEL_DEBUG);
+	log_set_sink(count_line, &lines);
+	for (i = 0; i < 100; i++) {
+		wake_in_vain(rig.engine->recv_cq.fd);
+		wake_in_vain(sender_cq(rig.engine->sender)->fd);
+		wake_in_vain(cm_fd);
+		wake_in_vain(device_async_fd(rig.engine->device));
+	}
+	log_set_sink(NULL, NULL);
+	ck_assert_uint_eq(lines, 0);
+	ck_assert_uint_eq(rig_stats(&rig).cq_empty_wakeups, 100);
+	ck_assert_uint_eq(rig_stats(&rig).unknown_events, 0);
+	ck_assert_int_eq(engine_state(rig.engine), ENGINE_RUNNING);
+	ck_assert_int_eq(rig_conn(&rig, 1).state, CONN_ESTABLISHED);
+	rig_end(&rig);
+}
+END_TEST
+
+static bool
+has_polled(struct rig *r, void *arg)
+{
+	(void)r;
+	return fake_called("ibv_poll_cq") >= *(unsigned int *)arg;
+}
+
+/* With nothing to do it says nothing, and looks at both queues once a second. */
+START_TEST(test_idle)
+{
+	unsigned int lines = 0, before, wanted;
+	uint64_t start_ns, seconds;
+
+	ck_assert_int_eq(rig_start(&rig), 0);
+	(void)rig_peer(&rig);
+	log_set_level(LOG_LEVEL_DEBUG);
+	log_set_sink(count_line, &lines);
+	before = fake_called("ibv_poll_cq");
+	wanted = before + 4;
+	start_ns = loop_now_ns();
+	ck_assert(rig_until(&rig, has_polled, &wanted));
+	seconds = (loop_now_ns() - start_ns) / 1000000000;
+	log_set_sink(NULL, NULL);
+	ck_assert_uint_eq(lines, 0);
+	/* The first look is due within a second. */
+	ck_assert_uint_le(fake_called("ibv_poll_cq") - before, 2 * (seconds + 1));
+	rig_end(&rig);
+}
+END_TEST
+
 struct sentences {
 	char list[SENTENCES_MAX][256];
 	unsigned int count;
@@ -249,6 +371,29 @@ warnings(void)
 	engine_warnings(rig.engine, keep_sentence, &sentences);
 	return sentences;
 }
+
+/* The device's word that receives run short changes nothing: the daemon counts for itself. */
+START_TEST(test_limit_event)
+{
+	struct fake_peer *peer;
+	unsigned int i;
+
+	ck_assert_int_eq(rig_start(&rig), 0);
+	peer = rig_peer(&rig);
+	for (i = 0; i < 20; i++)
+		fake_async_event(0, IBV_EVENT_SRQ_LIMIT_REACHED, 0, 0);
+	rig_settle(&rig);
+	ck_assert_int_eq(engine_state(rig.engine), ENGINE_RUNNING);
+	ck_assert_int_eq(rig_conn(&rig, 1).state, CONN_ESTABLISHED);
+	ck_assert_uint_eq(rig_counts(&rig).posted, 16);
+	ck_assert_uint_eq(rig_stats(&rig).times_low, 0);
+	ck_assert_uint_eq(warnings().count, 0);
+	ck_assert_int_ge(rig_send(peer, "fine"), 0);
+	rig_settle(&rig);
+	(void)rig_expect(&rig, "fine");
+	rig_end(&rig);
+}
+END_TEST
 
 /* Senders stood still: for how long and what to do, while it lasts and a minute after. */
 START_TEST(test_stall_in_words)
@@ -313,12 +458,16 @@ main(void)
 
 	tcase_add_checked_fixture(tc, set_up, NULL);
 	tcase_add_test(tc, test_storm_of_flushes);
+	tcase_add_test(tc, test_impossible_completions);
 	tcase_add_loop_test(tc, test_end_before_the_beginning, 0, 2);
 	tcase_add_test(tc, test_end_told_twice);
 	tcase_add_test(tc, test_storm_of_connections);
 	tcase_add_loop_test(tc, test_dead_queue, 0, 2);
 	tcase_add_test(tc, test_dead_queue_pair);
+	tcase_add_test(tc, test_limit_event);
 	tcase_add_test(tc, test_completion_behind_the_arming);
+	tcase_add_test(tc, test_woken_in_vain);
+	tcase_add_test(tc, test_idle);
 	tcase_add_test(tc, test_stall_in_words);
 	tcase_add_test(tc, test_stall_of_manual_refill);
 	tcase_set_timeout(tc, 60);

@@ -11,6 +11,7 @@
 #include "daemon/conn.h"
 #include "daemon/named_count.h"
 #include "daemon/rpma_err.h"
+#include "lib/rpma/librpma.h"
 #include "tests/unit/harness.h"
 
 #define CONNS 100u
@@ -134,6 +135,21 @@ START_TEST(test_rnr_timer)
 }
 END_TEST
 
+/* What an earlier call left behind is not the cause of a later one. */
+START_TEST(test_error_names)
+{
+	struct ibv_context *context;
+	int rc;
+
+	ck_assert_str_eq(rpma_err_name(RPMA_E_PROVIDER), "unknown");
+	rc = rpma_utils_ibv_context_by_name("fake9", &context);
+	ck_assert_int_eq(rc, RPMA_E_PROVIDER);
+	ck_assert_str_eq(rpma_err_name(rc), "ENODEV");
+	ck_assert_str_eq(rpma_err_name(RPMA_E_INVAL), "unknown");
+	ck_assert_str_eq(rpma_err_name(RPMA_E_NOMEM), "ENOMEM");
+}
+END_TEST
+
 START_TEST(test_status_names)
 {
 	ck_assert_str_eq(wc_status_name(IBV_WC_SUCCESS), "SUCCESS");
@@ -156,6 +172,7 @@ main(void)
 	tcase_add_test(tc, test_announcement);
 	tcase_add_test(tc, test_named_counts);
 	tcase_add_test(tc, test_rnr_timer);
+	tcase_add_test(tc, test_error_names);
 	tcase_add_test(tc, test_status_names);
 	suite_add_tcase(suite, tc);
 	return harness_run(suite);

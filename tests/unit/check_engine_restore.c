@@ -146,7 +146,7 @@ START_TEST(test_killed)
 	restore_begin();
 	restore_logged("messages=3 leased=0 are there again");
 	restore_logged("crashed with 16 receives posted: up to 16 messages");
-	restore_warns("up to 16 messages whose senders saw success may be lost");
+	restore_warns("up to 16 messages whose sender saw success may be lost");
 	ck_assert_uint_eq(rig_stats(&rig).maybe_lost, 16);
 	ck_assert_uint_eq(rig_stats(&rig).restored, 3);
 	message = rig_expect(&rig, "0");
@@ -325,8 +325,8 @@ START_TEST(test_damaged_record)
 	records[slot].len = 65;
 	done_with(header);
 	restore_begin();
-	restore_logged("1 records were damaged");
-	restore_warns("1 slots of the pool that was kept were damaged");
+	restore_logged("found 1 damaged record:");
+	restore_warns("the pool that was kept had 1 damaged slot:");
 	ck_assert_uint_eq(rig_stats(&rig).restored, 2);
 	(void)rig_expect(&rig, "0");
 	(void)rig_expect(&rig, "222");

@@ -10,6 +10,7 @@
 #include <sys/resource.h>
 
 #include "daemon/devnode.h"
+#include "daemon/sender.h"
 #include "lib/core/addr.h"
 #include "tests/unit/engine_rig.h"
 #include "tests/unit/harness.h"
@@ -166,6 +167,49 @@ START_TEST(test_listeners)
 }
 END_TEST
 
+/* No device is behind "any address": nothing listens, and the addresses that would do are named. */
+START_TEST(test_any_address)
+{
+	static const char *const any[] = { "0.0.0.0", "::", "::ffff:0.0.0.0" };
+	struct sockaddr_storage addr;
+	struct listener_info info;
+
+	/* _i: while a device serves, or before one is open. */
+	if (_i % 2)
+		rig.settings.listen_count = 0;
+	ck_assert_int_eq(rig_start(&rig), 0);
+	fake_trace_clear();
+	ck_assert_int_eq(addr_parse(any[_i / 2], 7471, &addr, &rig.err), 0);
+	ck_assert_int_ne(engine_listener_add(rig.engine, &addr, &info, &rig.err), 0);
+	ck_assert_int_eq(rig.err.code, ERR_ADDR_NOT_RDMA);
+	ck_assert_ptr_nonnull(strstr(rig.err.text,
+	    strchr(any[_i / 2], '.') ? "0.0.0.0" : "::"));
+	ck_assert_ptr_nonnull(strstr(rig.err.hint, "127.0.0.1 (fake0)"));
+	ck_assert_ptr_null(strstr(fake_trace(), "rdma_listen"));
+	ck_assert_uint_eq(rig_stats(&rig).listeners, _i % 2 ? 0 : 1);
+	ck_assert_int_eq(engine_state(rig.engine),
+	    _i % 2 ? ENGINE_WAITING_FOR_LISTENER : ENGINE_RUNNING);
+	rig_end(&rig);
+}
+END_TEST
+
+/*
+ * A device that refuses a queue pair whose own receive queue is large, though an SRQ leaves that
+ * unused: its limit is below all that the pool needs.
+ */
+START_TEST(test_receive_size_of_queue_pairs)
+{
+	fake_options()->max_qp_wr = SENDER_SQ_SIZE;
+	rig.settings.pool_slots = 4 * SENDER_SQ_SIZE;
+	rig.settings.receive_target = 2 * SENDER_SQ_SIZE;
+	ck_assert_int_eq(rig_start(&rig), 0);
+	fake_trace_clear();
+	(void)rig_peer(&rig);
+	ck_assert_ptr_nonnull(strstr(fake_trace_args(), "recv_wr=0,"));
+	rig_end(&rig);
+}
+END_TEST
+
 /* A refused listener leaves nothing open that was opened for it. */
 START_TEST(test_refused_listener_opens_nothing)
 {
@@ -313,6 +357,8 @@ main(void)
 	tcase_add_test(tc, test_memlock_limit);
 	tcase_add_test(tc, test_effective_depth);
 	tcase_add_test(tc, test_listeners);
+	tcase_add_loop_test(tc, test_any_address, 0, 6);
+	tcase_add_test(tc, test_receive_size_of_queue_pairs);
 	tcase_add_test(tc, test_refused_listener_opens_nothing);
 	tcase_add_test(tc, test_wrong_device);
 	tcase_add_test(tc, test_taken_port_later);

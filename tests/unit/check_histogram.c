@@ -4,6 +4,8 @@
 
 #include "lib/core/histogram.h"
 
+#include <string.h>
+
 #include "lib/core/compiler.h"
 #include "tests/unit/harness.h"
 
@@ -32,10 +34,10 @@ check_value(const struct histogram_scale *scale, uint64_t value)
 	unsigned int i;
 
 	histogram_add(&histogram, value);
-	for (i = 0; i <= HISTOGRAM_BUCKETS_MAX; i++)
-		ck_assert_msg(histogram.counts[i] == (i == wanted ? 1 : 0),
+	for (i = 0; i <= scale->buckets; i++)
+		ck_assert_msg(histogram_bucket(&histogram, i) == (i == wanted ? 1 : 0),
 		    "%llu in bucket %u", (unsigned long long)value, i);
-	ck_assert_uint_eq(histogram.count, 1);
+	ck_assert_uint_eq(histogram_count(&histogram), 1);
 	ck_assert_uint_eq(histogram.sum, value);
 }
 
@@ -85,13 +87,36 @@ START_TEST(many_values)
 	for (i = 0; i < 1000; i++)
 		histogram_add(&histogram, i);
 	for (i = 0; i <= histogram_bytes.buckets; i++)
-		total += histogram.counts[i];
+		total += histogram_bucket(&histogram, i);
 	ck_assert_uint_eq(total, 1000);
-	ck_assert_uint_eq(histogram.count, 1000);
+	ck_assert_uint_eq(histogram_count(&histogram), 1000);
 	ck_assert_uint_eq(histogram.sum, 1000 * 999 / 2);
-	ck_assert_uint_eq(histogram.counts[0], 65);  /* 0 .. 64 */
-	ck_assert_uint_eq(histogram.counts[1], 64);  /* 65 .. 128 */
-	ck_assert_uint_eq(histogram.counts[4], 487); /* 513 .. 999 */
+	ck_assert_uint_eq(histogram_bucket(&histogram, 0), 65);  /* 0 .. 64 */
+	ck_assert_uint_eq(histogram_bucket(&histogram, 1), 64);  /* 65 .. 128 */
+	ck_assert_uint_eq(histogram_bucket(&histogram, 4), 487); /* 513 .. 999 */
+}
+END_TEST
+
+/* Values in a row are what they are one by one. */
+START_TEST(runs)
+{
+	static const uint64_t values[] = { 0, 0, 3, 3, 3, 0, 100, 1 << 30, 1 << 30, 7 };
+	struct histogram one_by_one = { .scale = &histogram_bytes };
+	struct histogram at_once = { .scale = &histogram_bytes };
+	struct histogram_run run = { .histogram = &at_once };
+	size_t i;
+
+	for (i = 0; i < ARRAY_LEN(values); i++) {
+		histogram_add(&one_by_one, values[i]);
+		histogram_run_add(&run, values[i]);
+		if (i == 5)
+			histogram_run_end(&run);
+	}
+	histogram_run_end(&run);
+	histogram_run_end(&run);
+	ck_assert_int_eq(memcmp(&one_by_one, &at_once, sizeof(at_once)), 0);
+	ck_assert_uint_eq(histogram_count(&at_once), ARRAY_LEN(values));
+	ck_assert_uint_eq(at_once.powers[30], 2);
 }
 END_TEST
 
@@ -104,6 +129,7 @@ main(void)
 	tcase_add_loop_test(tcase, every_bound, 0, (int)ARRAY_LEN(scales));
 	tcase_add_test(tcase, ranges);
 	tcase_add_test(tcase, many_values);
+	tcase_add_test(tcase, runs);
 	suite_add_tcase(suite, tcase);
 	return harness_run(suite);
 }

@@ -9,6 +9,7 @@
 #include <string.h>
 #include <sys/mman.h>
 
+#include "daemon/ledger_impl.h"
 #include "daemon/slot_heap.h"
 #include "tests/unit/harness.h"
 
@@ -33,7 +34,7 @@ static uint32_t
 arrive(struct ledger *ledger, uint64_t conn)
 {
 	struct ledger_arrival arrival = {
-		.conn = conn, .len = 5, .peer = { .ss_family = AF_INET }
+		.conn = conn, .len = 5, .peer = { .family = AF_INET }
 	};
 	uint32_t slot;
 
@@ -217,6 +218,73 @@ START_TEST(test_undeliver)
 }
 END_TEST
 
+/* A record that is in another state than was counted, or in none. */
+START_TEST(test_imbalance)
+{
+	static const uint8_t states[] = { SLOT_FREE, SLOT_POSTED, SLOT_READY,
+		SLOT_LEASED, SLOT_LEASED + 1, UINT8_MAX };
+	struct ledger *ledger = make(SLOTS);
+	struct ledger_message message;
+	struct ledger_counts records;
+	uint32_t slot;
+	size_t i;
+
+	(void)arrive(ledger, 1);
+	(void)arrive(ledger, 1);
+	ck_assert(ledger_lease(ledger, NULL, 1000, &message));
+	ck_assert(ledger_post_any(ledger, &slot));
+	for (slot = 0; slot < SLOTS; slot++) {
+		uint64_t word = ledger_word(ledger, slot);
+
+		for (i = 0; i < sizeof(states); i++) {
+			ledger->records[slot].word = (word & ~0xffull) | states[i];
+			ck_assert(ledger_check(ledger) ==
+			    (states[i] == ledger_word_state(word)));
+			ledger_recount(ledger, &records);
+			ck_assert_uint_eq(records.total,
+			    states[i] <= SLOT_LEASED ? SLOTS : SLOTS - 1);
+		}
+		ledger->records[slot].word = word;
+	}
+	expect_counts(ledger, SLOTS - 3, 1, 1, 1);
+	/* A ready message that nobody would find. */
+	ck_assert(ledger_ready_min(ledger, &slot));
+	ledger_ready_remove(ledger, slot);
+	ck_assert(!ledger_check(ledger));
+	ledger_free(ledger);
+}
+END_TEST
+
+/* Records that were damaged lead out of no list, whatever is done with their slots then. */
+START_TEST(test_damaged_free)
+{
+	struct ledger *ledger = make(SLOTS);
+	struct ledger_counts counts;
+	uint32_t slot;
+
+	/* Free, and said to be posted: there is no room for any of them among the free. */
+	for (slot = 0; slot < SLOTS; slot++) {
+		ledger_set_word(ledger, slot, SLOT_POSTED, 1, 0);
+		ck_assert(ledger_unpost(ledger, slot));
+	}
+	ledger_counts(ledger, &counts);
+	ck_assert_uint_eq(counts.free, SLOTS);
+	ck_assert(!ledger_check(ledger));
+	ledger_free(ledger);
+	/* Posted, and said to be free. */
+	ledger = make(SLOTS);
+	while (ledger_post_any(ledger, &slot))
+		;
+	for (slot = 0; slot < SLOTS; slot++) {
+		ledger_set_word(ledger, slot, SLOT_FREE, 1, 0);
+		ck_assert_int_eq(ledger_post_slot(ledger, slot, NULL, 0), -EBUSY);
+	}
+	ck_assert(!ledger_post_any(ledger, &slot));
+	ck_assert(!ledger_check(ledger));
+	ledger_free(ledger);
+}
+END_TEST
+
 START_TEST(test_old_tokens)
 {
 	struct ledger *ledger = make(1);
@@ -310,6 +378,8 @@ main(void)
 	tcase_add_test(tc, test_order_and_redelivery);
 	tcase_add_test(tc, test_owner_and_time);
 	tcase_add_test(tc, test_undeliver);
+	tcase_add_test(tc, test_imbalance);
+	tcase_add_test(tc, test_damaged_free);
 	tcase_add_test(tc, test_old_tokens);
 	tcase_add_test(tc, test_token_text);
 	tcase_add_test(tc, test_heap_order);

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * A process that works on a ledger is killed at random, and the ledger restored, again and
- * again: what it had reported as done is there, what it was about to do is done or not.
+ * again: what it had reported as done is there, what it was about to do is done or not. A
+ * record that was damaged meanwhile costs its own message.
  * LEDGER_KILLS sets how often, LEDGER_SEED repeats a run.
  */
 #include <config.h>
@@ -17,7 +18,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "daemon/ledger.h"
+#include "daemon/ledger_impl.h"
 #include "tests/unit/harness.h"
 
 #define SLOTS     16u
@@ -29,7 +30,10 @@ enum what {
 	ARRIVE,
 	LEASE,
 	NACK,
-	ACK
+	ACK,
+	UNPOST,
+	FLUSH, /* all that is posted; slot says nothing */
+	UNDELIVER
 };
 
 /* What the child says before (is_done false) and after each step. */
@@ -82,7 +86,9 @@ choose(struct ledger *ledger, uint64_t *random, struct report *report)
 		report->what = POST;
 		return true;
 	case SLOT_POSTED:
-		report->what = ARRIVE;
+		report->what = next_random(random) % 8 ? ARRIVE : UNPOST;
+		if (next_random(random) % 32 == 0)
+			report->what = FLUSH;
 		return true;
 	case SLOT_READY:
 		if (!ledger_peek(ledger, &message))
@@ -91,17 +97,36 @@ choose(struct ledger *ledger, uint64_t *random, struct report *report)
 		report->slot = message.slot;
 		return true;
 	case SLOT_LEASED:
-		report->what = next_random(random) % 4 ? ACK : NACK;
+		report->what = next_random(random) % 4 ? ACK
+		    : next_random(random) % 2          ? NACK
+						       : UNDELIVER;
 		return true;
 	}
 	return false;
 }
 
-static void
-step(struct ledger *ledger, struct report *report, const uint32_t *generations)
+/* What the child knows of a lease. */
+struct lease {
+	uint32_t generation, deliveries;
+};
+
+static bool
+flush(struct ledger *ledger)
 {
-	struct ledger_arrival arrival = { .conn = 1,
-		.peer = { .ss_family = AF_INET6 } };
+	struct ledger_counts counts;
+	uint32_t slot, n = 0;
+
+	ledger_counts(ledger, &counts);
+	for (slot = 0; slot < SLOTS; slot++)
+		n += ledger_unpost(ledger, slot);
+	return n == counts.posted;
+}
+
+static void
+step(struct ledger *ledger, struct report *report, const struct lease *leases)
+{
+	const struct lease *lease = &leases[report->slot];
+	struct ledger_arrival arrival = { .conn = 1, .peer = { .family = AF_INET6 } };
 	struct ledger_message message = { .slot = report->slot };
 	bool ok = true;
 
@@ -121,12 +146,22 @@ step(struct ledger *ledger, struct report *report, const uint32_t *generations)
 		report->seq = message.seq;
 		break;
 	case NACK:
-		ok = ledger_nack(ledger, report->slot, generations[report->slot]) ==
-		    LEDGER_DONE;
+		ok =
+		    ledger_nack(ledger, report->slot, lease->generation) == LEDGER_DONE;
 		break;
 	case ACK:
-		ok = ledger_ack(ledger, report->slot, generations[report->slot],
-			 NULL) == LEDGER_DONE;
+		ok = ledger_ack(ledger, report->slot, lease->generation, NULL) ==
+		    LEDGER_DONE;
+		break;
+	case UNPOST:
+		ok = ledger_unpost(ledger, report->slot);
+		break;
+	case FLUSH:
+		ok = flush(ledger);
+		break;
+	case UNDELIVER:
+		ok = ledger_undeliver(ledger, report->slot, lease->generation,
+		    lease->deliveries);
 		break;
 	}
 	if (!ok)
@@ -136,10 +171,11 @@ step(struct ledger *ledger, struct report *report, const uint32_t *generations)
 static void
 work(void *memory, int fd, uint64_t random)
 {
-	uint32_t generations[SLOTS] = { 0 };
+	struct lease leases[SLOTS];
 	struct ledger_restored restored;
 	struct ledger *ledger;
 
+	memset(leases, 0, sizeof(leases));
 	/* As a daemon that starts: the restoring, too, may be cut short. */
 	if (ledger_restore(memory, ledger_memory_size(SLOTS), SLOTS, SLOT_SIZE, &ledger,
 		&restored, NULL) != 0)
@@ -151,9 +187,10 @@ work(void *memory, int fd, uint64_t random)
 		if (!choose(ledger, &random, &report))
 			_exit(5);
 		say(fd, &report);
-		step(ledger, &report, generations);
+		step(ledger, &report, leases);
 		if (report.what == LEASE)
-			generations[report.slot] = report.generation;
+			leases[report.slot] =
+			    (struct lease){ report.generation, report.deliveries };
 		report.is_done = true;
 		say(fd, &report);
 	}
@@ -182,12 +219,39 @@ take(const struct report *report, struct report *open, bool *has_open)
 		slot->deliveries = report->deliveries;
 		slot->seq = report->seq;
 		break;
-	case NACK:
-		break;
 	case ACK:
 		slot->has_message = false;
 		break;
+	case NACK:
+	case UNPOST:
+	case FLUSH:
+	case UNDELIVER:
+		break;
 	}
+}
+
+/* Make a record impossible, by its state or by what it says of its message. */
+static void
+damage(void *memory, uint64_t *random)
+{
+	uint32_t slot = next_random(random) % SLOTS;
+	struct record *records = (void *)((char *)memory + HEADER_BYTES);
+	struct record *record = &records[slot];
+	enum slot_state state = ledger_word_state(record->word);
+	bool has_message = state == SLOT_READY || state == SLOT_LEASED;
+
+	switch (next_random(random) % (has_message ? 3 : 1)) {
+	case 0:
+		record->word |= 0x80;
+		break;
+	case 1:
+		record->len = SLOT_SIZE + 1;
+		break;
+	case 2:
+		record->context_len = LEDGER_CONTEXT_MAX + 1;
+		break;
+	}
+	model[slot].has_message = false;
 }
 
 static uint64_t
@@ -279,7 +343,7 @@ compare(struct ledger *ledger, const struct report *open, bool has_open)
 		before = message.seq;
 		ck_assert_uint_eq(message.arrival.len, message.slot);
 		ck_assert_uint_eq(message.context_len, 5);
-		ck_assert_int_eq(message.arrival.peer.ss_family, AF_INET6);
+		ck_assert_int_eq(message.arrival.peer.family, AF_INET6);
 		if (m->seq != 0) {
 			ck_assert_uint_eq(message.seq, m->seq);
 			ck_assert_uint_eq(message.generation, m->generation);
@@ -318,7 +382,7 @@ START_TEST(test_killed)
 	for (n = 0; n < kills; n++) {
 		uint64_t child_random = next_random(&random);
 		struct report open = { 0 };
-		bool has_open = false;
+		bool has_open = false, is_damaged;
 		int fds[2];
 		pid_t child;
 
@@ -332,10 +396,13 @@ START_TEST(test_killed)
 		    n % 4 == 0 ? 0 : (unsigned int)(next_random(&random) % 200),
 		    (unsigned int)(next_random(&random) % 3000), &open, &has_open);
 		(void)close(fds[0]);
+		is_damaged = next_random(&random) % 4 == 0;
+		if (is_damaged)
+			damage(memory, &random);
 		ck_assert_int_eq(ledger_restore(memory, bytes, SLOTS, SLOT_SIZE,
 				     &ledger, &restored, NULL),
 		    0);
-		ck_assert_uint_eq(restored.bad, 0);
+		ck_assert_uint_eq(restored.bad, is_damaged);
 		compare(ledger, &open, has_open);
 		ledger_free(ledger);
 	}

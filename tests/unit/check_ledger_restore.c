@@ -54,7 +54,7 @@ arrive(uint32_t slot, const char *context)
 		.imm = 7,
 		.has_imm = true,
 		.received_ns = 1234567890u,
-		.peer = { .ss_family = AF_INET } };
+		.peer = { .family = AF_INET } };
 
 	ck_assert_int_eq(ledger_post_slot(ledger, slot, context,
 			     context ? strlen(context) : 0),
@@ -106,7 +106,7 @@ START_TEST(test_messages_are_kept)
 	ck_assert_uint_eq(again.arrival.imm, 7);
 	ck_assert(again.arrival.has_imm);
 	ck_assert_uint_eq(again.arrival.received_ns, 1234567890u);
-	ck_assert_int_eq(again.arrival.peer.ss_family, AF_INET);
+	ck_assert_int_eq(again.arrival.peer.family, AF_INET);
 	ck_assert_uint_eq(again.context_len, 5);
 	ck_assert_int_eq(memcmp(again.context, "label", 5), 0);
 	/* Tokens of before are good, and remember. */

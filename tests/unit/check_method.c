@@ -255,7 +255,9 @@ START_TEST(catalogue_as_json)
 	ck_assert_uint_eq(json_array_size(list), METHOD_COUNT);
 	for (id = 0; id < METHOD_COUNT; id++) {
 		row = json_array_get(list, id);
-		ck_assert_uint_eq(json_object_size(row), 7);
+		ck_assert_uint_eq(json_object_size(row), 8);
+		ck_assert_int_eq(json_is_true(json_object_get(row, "passes_fd")),
+		    methods[id].passes_fd);
 		ck_assert_str_eq(json_string_value(json_object_get(row, "name")),
 		    methods[id].name);
 		ck_assert(json_is_array(json_object_get(row, "params")));
@@ -267,7 +269,8 @@ START_TEST(catalogue_as_json)
 	}
 	row = json_array_get(list, METHOD_LISTENER_REMOVE);
 	expected = json_loads("{\"name\": \"listener.remove\", \"role\": \"admin\", "
-			      "\"changes\": true, \"waits\": false, \"params\": "
+			      "\"changes\": true, \"waits\": false, "
+			      "\"passes_fd\": false, \"params\": "
 			      "[{\"name\": \"listener\", \"type\": \"integer\", "
 			      "\"required\": true, \"min\": 1, \"max\": "
 			      "9007199254740991, \"unit\": null, \"default\": null, "

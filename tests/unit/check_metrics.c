@@ -113,10 +113,10 @@ START_TEST(test_lists)
 	    "processes at the port.\n"
 	    "# TYPE rpmad_port_rnr_sent_total counter\n"
 	    "rpmad_port_rnr_sent_total{device=\"rxe0\",port=\"2\"} 5\n"
-	    "# HELP rpmad_port_hw_counter The driver's own counters of the port, as "
+	    "# HELP rpmad_port_hw_value The driver's own counters of the port, as "
 	    "found.\n"
-	    "# TYPE rpmad_port_hw_counter gauge\n"
-	    "rpmad_port_hw_counter{device=\"rxe0\",port=\"2\",counter=\"sent_pkts\"} 7\n");
+	    "# TYPE rpmad_port_hw_value gauge\n"
+	    "rpmad_port_hw_value{device=\"rxe0\",port=\"2\",counter=\"sent_pkts\"} 7\n");
 }
 END_TEST
 
@@ -225,13 +225,7 @@ START_TEST(test_complete)
 	rig.devices_root = root;
 	crig_start(&rig, NULL);
 	crig_open(&rig, &a);
-	rig.engine->stats.recv_error_count = 1;
-	rig.engine->stats.recv_errors[0] =
-	    (struct engine_named_count){ "LOC_LEN_ERR", 3 };
-	rig.engine->stats.closes[0] = (struct engine_named_count){ "peer", 2 };
-	rig.engine->stats.close_count = 1;
-	rig.engine->stats.rejected[0] = (struct engine_named_count){ "limit", 2 };
-	rig.engine->stats.rejected_count = 1;
+	stub_engine_count(rig.engine);
 	result = crig_call(&a, "stats.get", NULL);
 	check_numbers(result, "");
 	port = json_array_get(json_object_get(result, "ports"), 0);
@@ -246,6 +240,13 @@ START_TEST(test_complete)
 	    "\nrpmad_port_rnr_sent_total{device=\"fake0\",port=\"1\"} 12\n"));
 	ck_assert_ptr_nonnull(strstr(json_string_value(text),
 	    "\nrpmad_cm_closes_total{reason=\"peer\"} 2\n"));
+	ck_assert_ptr_nonnull(strstr(json_string_value(text),
+	    "\nrpmad_srq_post_errors_total{name=\"ENOMEM\"} 5\n"));
+	ck_assert_ptr_nonnull(strstr(json_string_value(text),
+	    "\nrpmad_recv_drops_total{reason=\"too_long\"} 7\n"));
+	ck_assert_ptr_nonnull(strstr(json_string_value(text), "\nrpmad_cm_ids 9\n"));
+	ck_assert_ptr_nonnull(strstr(json_string_value(text),
+	    "\nrpmad_memory_huge_page_bytes 4194304\n"));
 	json_decref(result);
 	crig_close(&a);
 	crig_end(&rig);
@@ -254,9 +255,12 @@ START_TEST(test_complete)
 }
 END_TEST
 
-/* Names as the format and the conventions want them: a counter ends in _total, nothing else does. */
+/* Names as the format and the conventions want them: a counter ends in _total, nothing else does, and no name says what type
+ * it is of, which promtool takes for a fault. */
 START_TEST(test_names)
 {
+	static const char *const types[] = { "_counter", "_gauge", "_histogram",
+		"_summary", "_untyped" };
 	size_t i, j;
 
 	for (i = 0; i < metric_count; i++) {
@@ -272,6 +276,8 @@ START_TEST(test_names)
 		ck_assert_msg(metrics[i].unit != METRIC_NS || strstr(name, "_seconds"),
 		    "%s", name);
 		ck_assert_ptr_nonnull(metrics[i].help);
+		for (j = 0; j < ARRAY_LEN(types); j++)
+			ck_assert_msg(!strstr(name, types[j]), "%s", name);
 		for (j = 0; j + 1 < i; j++)
 			ck_assert_msg(strcmp(metrics[j].name, name) != 0 ||
 				strcmp(metrics[i - 1].name, name) == 0,
@@ -280,11 +286,38 @@ START_TEST(test_names)
 }
 END_TEST
 
-/* The manual tells of each, and of its help. */
+/* What the manual has to say of a metric's type and labels. */
+static void
+describe(const struct metric *metric, char *text, size_t size)
+{
+	static const char *const kinds[] = { [METRIC_COUNTER] = "Counter",
+		[METRIC_GAUGE] = "Gauge",
+		[METRIC_HISTOGRAM] = "Histogram",
+		[METRIC_INFO] = "Gauge, always 1" };
+	const char *const *label = metric->labels;
+	const char *before = ", by ";
+	size_t len = (size_t)snprintf(text, size, "%s", kinds[metric->kind]);
+
+	if (metric->fixed) {
+		len += (size_t)snprintf(text + len, size - len, "%s%.*s", before,
+		    (int)strcspn(metric->fixed, "="), metric->fixed);
+		before = ", ";
+	}
+	for (; *label; label++) {
+		len += (size_t)snprintf(text + len, size - len, "%s%s", before, *label);
+		before = ", ";
+	}
+	if (metric->key)
+		len += (size_t)snprintf(text + len, size - len, "%s%s", before,
+		    metric->key);
+	(void)snprintf(text + len, size - len, ".");
+}
+
+/* The manual tells of each with its type, its labels and its help. */
 START_TEST(test_manual)
 {
 	const char *top_srcdir = getenv("top_srcdir");
-	char path[512], item[128];
+	char path[512], item[512], what[128];
 	static char manual[262144];
 	FILE *file;
 	size_t i;
@@ -296,12 +329,11 @@ START_TEST(test_manual)
 	manual[fread(manual, 1, sizeof(manual) - 1, file)] = '\0';
 	ck_assert_int_eq(fclose(file), 0);
 	for (i = 0; i < metric_count; i++) {
-		(void)snprintf(item, sizeof(item), "\n.It Va %s\n", metrics[i].name);
-		ck_assert_msg(strstr(manual, item) != NULL, "%s is not in the manual",
-		    metrics[i].name);
-		(void)snprintf(item, sizeof(item), "\n%s\n", metrics[i].help);
-		ck_assert_msg(strstr(manual, item) != NULL, "%s: another help",
-		    metrics[i].name);
+		describe(&metrics[i], what, sizeof(what));
+		(void)snprintf(item, sizeof(item), "\n.It Va %s\n%s\n%s\n",
+		    metrics[i].name, what, metrics[i].help);
+		ck_assert_msg(strstr(manual, item) != NULL, "the manual has not: %s",
+		    item);
 	}
 }
 END_TEST

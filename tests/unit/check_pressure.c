@@ -5,7 +5,10 @@
  */
 #include <config.h>
 
+#include <dirent.h>
+#include <fcntl.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <time.h>
@@ -313,6 +316,68 @@ START_TEST(test_dying_clients)
 }
 END_TEST
 
+/* Where a descriptor of a process leads; "" where there is none. */
+static void
+read_fd(long pid, const char *fd, char name[64])
+{
+	char path[320];
+
+	(void)snprintf(path, sizeof(path), "/proc/%ld/fd/%s", pid, fd);
+	memset(name, 0, 64);
+	if (readlink(path, name, 63) < 0)
+		name[0] = '\0';
+}
+
+static bool
+ends_with_exec(long pid, const char *fd)
+{
+	char path[320], line[128];
+	unsigned int flags = 0;
+	FILE *f;
+
+	(void)snprintf(path, sizeof(path), "/proc/%ld/fdinfo/%s", pid, fd);
+	f = fopen(path, "re");
+	ck_assert_ptr_nonnull(f);
+	while (fgets(line, sizeof(line), f))
+		if (sscanf(line, "flags: %o", &flags) == 1)
+			break;
+	(void)fclose(f);
+	return flags & O_CLOEXEC;
+}
+
+/* A program that the daemon became, or started, would hold neither pool nor device. */
+START_TEST(test_descriptors_end_with_exec)
+{
+	struct daemon_client client;
+	const struct dirent *entry;
+	char path[64], name[64], own[64];
+	unsigned int count = 0;
+	DIR *dir;
+
+	daemon_rig_start(&rig, LISTEN, NULL);
+	daemon_client_open(&rig, &client);
+	await_clients(&client, 1);
+	(void)snprintf(path, sizeof(path), "/proc/%ld/fd", (long)rig.pid);
+	dir = opendir(path);
+	ck_assert_ptr_nonnull(dir);
+	while ((entry = readdir(dir))) {
+		read_fd(rig.pid, entry->d_name, name);
+		read_fd(getpid(), entry->d_name, own);
+		/* What the test gave it is no matter of the daemon's. */
+		if (entry->d_name[0] == '.' || strcmp(name, own) == 0 ||
+		    strtol(entry->d_name, NULL, 10) <= STDERR_FILENO)
+			continue;
+		ck_assert_msg(ends_with_exec(rig.pid, entry->d_name),
+		    "descriptor %s, %s, does not end with exec", entry->d_name, name);
+		count++;
+	}
+	(void)closedir(dir);
+	/* Pool, ledger, lock, socket, client, device, channels and the loop's own. */
+	ck_assert_uint_ge(count, 8);
+	daemon_client_close(&client);
+}
+END_TEST
+
 static Suite *
 suite(void)
 {
@@ -321,6 +386,7 @@ suite(void)
 
 	tcase_set_timeout(tc, 300);
 	tcase_add_checked_fixture(tc, setup, teardown);
+	tcase_add_test(tc, test_descriptors_end_with_exec);
 	tcase_add_test(tc, test_one_too_many);
 	tcase_add_test(tc, test_silent_clients);
 	tcase_add_test(tc, test_no_descriptors);

@@ -15,6 +15,7 @@
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <sys/vfs.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "lib/core/compiler.h"
@@ -132,6 +133,74 @@ START_TEST(test_ordinary)
 }
 END_TEST
 
+/*
+ * What a device writes after a fork it writes for parent and child alike, and for nobody's copy:
+ * the pages are shared, so they need no guard against forks.
+ */
+START_TEST(test_shared_over_fork)
+{
+	struct region region = REGION_NONE;
+	volatile char *base;
+	struct err err;
+	int status, fds[2];
+	pid_t child;
+	char byte;
+
+	ck_assert_int_eq(region_open("test", 4096, &region, &err), 0);
+	base = region.base;
+	ck_assert_int_eq(pipe(fds), 0);
+	child = fork();
+	ck_assert_int_ge(child, 0);
+	if (child == 0) {
+		(void)close(fds[1]);
+		base[1] = 'c';
+		/* Until the parent has written. */
+		(void)!read(fds[0], &byte, 1);
+		_exit(base[0] == 'p' ? 0 : 1);
+	}
+	base[0] = 'p';
+	(void)close(fds[1]);
+	ck_assert_int_eq(waitpid(child, &status, 0), child);
+	ck_assert_int_eq(status, 0);
+	ck_assert_int_eq(base[1], 'c');
+	(void)close(fds[0]);
+	region_close(&region);
+}
+END_TEST
+
+/* Of either kind: for reading alone, by its rights as by its descriptor. */
+START_TEST(test_readonly)
+{
+	struct region region = REGION_NONE, again = REGION_NONE;
+	struct stat st;
+	struct err err;
+	int fd = -1;
+
+	if (_i)
+		ck_assert_int_eq(region_open_huge("test", 1, &region, &err), 0);
+	else
+		ck_assert_int_eq(region_open("test", 1, &region, &err), 0);
+	ck_assert_int_eq(region_open_readonly(&region, &fd, &err), 0);
+	ck_assert_int_eq(fcntl(fd, F_GETFL) & O_ACCMODE, O_RDONLY);
+	ck_assert_int_eq(fcntl(fd, F_GETFD), FD_CLOEXEC);
+	ck_assert_int_eq(__real_fstat(fd, &st), 0);
+	ck_assert_uint_eq(st.st_mode & 07777, 0400);
+	ck_assert_ptr_eq(mmap(NULL, region.bytes, PROT_WRITE, MAP_SHARED, fd, 0),
+	    MAP_FAILED);
+	/* The next process writes all the same. */
+	ck_assert_int_eq(region_adopt(region.fd, 1, &again, &err), 0);
+	((char *)again.base)[0] = 7;
+	ck_assert_int_eq(((char *)region.base)[0], 7);
+	(void)close(fd);
+	region_close(&again);
+	region_close(&region);
+	fd = -1;
+	ck_assert_int_ne(region_open_readonly(&region, &fd, &err), 0);
+	ck_assert_int_eq(err.code, ERR_INTERNAL_ERROR);
+	ck_assert_int_eq(fd, -1);
+}
+END_TEST
+
 /* Whole huge pages, however little is wanted. */
 START_TEST(test_huge)
 {
@@ -242,6 +311,8 @@ main(void)
 	tcase_add_checked_fixture(tc, set_up, NULL);
 	tcase_add_test(tc, test_ordinary);
 	tcase_add_test(tc, test_huge);
+	tcase_add_test(tc, test_shared_over_fork);
+	tcase_add_loop_test(tc, test_readonly, 0, 2);
 	tcase_add_test(tc, test_too_few_huge_pages);
 	tcase_add_loop_test(tc, test_adopted, 0, 2);
 	tcase_add_loop_test(tc, test_no_huge_pages, 0, (int)ARRAY_LEN(no_huge));

@@ -21,26 +21,15 @@ static struct crig rig;
 static struct crig_client a, b;
 
 static void
-start(const char *config)
-{
-	memset(&rig, 0, sizeof(rig));
-	crig_start(&rig, config);
-	crig_open(&rig, &a);
-	crig_open(&rig, &b);
-}
-
-static void
 setup(void)
 {
-	start(NULL);
+	crig_start_two(&rig, NULL, &a, &b);
 }
 
 static void
 teardown(void)
 {
-	crig_close(&a);
-	crig_close(&b);
-	crig_end(&rig);
+	crig_end_two(&rig, &a, &b);
 }
 
 /* The name of the error in the next reply, whose id is null. */
@@ -147,7 +136,7 @@ START_TEST(test_too_large)
 	char *line = malloc(10001);
 
 	teardown();
-	start("{\"control\":{\"max_request\":4096}}");
+	crig_start_two(&rig, "{\"control\":{\"max_request\":4096}}", &a, &b);
 	memset(line, 'x', 10000);
 	line[10000] = '\n';
 	crig_send(&a, line, 10001);
@@ -228,8 +217,10 @@ START_TEST(test_denied)
 	char path[64];
 
 	teardown();
-	start("{\"control\":{\"roles\":{\"admin\":{},\"post\":{},"
-	      "\"read\":{\"users\":[\"root\"]}}}}");
+	crig_start_two(&rig,
+	    "{\"control\":{\"roles\":{\"admin\":{},\"post\":{},"
+	    "\"read\":{\"users\":[\"root\"]}}}}",
+	    &a, &b);
 	if (geteuid() != 0) {
 		error = crig_fail(&a, "rpc.hello", NULL, "DENIED");
 		json_decref(error);
@@ -359,7 +350,7 @@ START_TEST(test_no_memory)
 
 	teardown();
 	json_alloc_install();
-	start(NULL);
+	crig_start_two(&rig, NULL, &a, &b);
 	rig.engine->conns = 2;
 	rig.engine->listeners = 2;
 	rig.engine->warning = "something is wrong";

@@ -23,7 +23,7 @@ static void
 setup(void)
 {
 	memset(&rig, 0, sizeof(rig));
-	crig_start(&rig, "{\"pool\":{\"slots\":64}}");
+	crig_start(&rig, "{\"pool\":{\"slots\":64,\"share\":true}}");
 	rig.engine->finishes_at_once = true;
 	rig.engine->listeners = 2;
 	rig.engine->conns = 2;
@@ -117,9 +117,52 @@ START_TEST(test_requests)
 	starve(REQUEST("conn.list", ""));
 	starve(REQUEST("conn.send", "\"conn\":7,\"data\":\"YWJj\""));
 	starve(REQUEST("conn.open", "\"addr\":\"10.0.0.1\",\"port\":1"));
+	starve(REQUEST("pool.map", ""));
+	starve(REQUEST("recv.ring", ""));
 	starve(REQUEST("daemon.stop", ""));
 	starve("[" REQUEST("rpc.hello", "") "," REQUEST("conn.list", "") "]");
 	starve("nonsense");
+}
+END_TEST
+
+/* A client that could not be given the pool's memory, or told so, may ask again. */
+START_TEST(test_map_again)
+{
+	static const char request[] = REQUEST("pool.map", "") "\n";
+	unsigned int n, i, refused = 0;
+	bool fired = true;
+
+	for (n = 1; fired; n++) {
+		int fds[2], failures = 0;
+		ssize_t len = 0;
+
+		ck_assert_int_eq(socketpair(AF_UNIX,
+				     SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0,
+				     fds),
+		    0);
+		control_adopt(rig.control, fds[1]);
+		crig_settle(&rig);
+		ck_assert_int_gt(send(fds[0], request, sizeof(request) - 1, 0), 0);
+		fake_alloc_fail_nth(n);
+		for (i = 0; i < 20 && len == 0; i++) {
+			failures += loop_turn(rig.loop, i % 2) < 0;
+			len = read_some(fds[0]);
+		}
+		fired = fake_alloc_fired();
+		fake_alloc_fail_nth(0);
+		ck_assert_int_eq(failures, 0);
+		if (len > 0 && strstr(answer, "INTERNAL_ERROR")) {
+			refused++;
+			ck_assert_int_gt(send(fds[0], request, sizeof(request) - 1, 0),
+			    0);
+			crig_settle(&rig);
+			ck_assert_int_gt(read_some(fds[0]), 0);
+			ck_assert_ptr_nonnull(strstr(answer, "\"slots\":64"));
+		}
+		(void)close(fds[0]);
+		crig_settle(&rig);
+	}
+	ck_assert_uint_gt(refused, 0);
 }
 END_TEST
 
@@ -198,6 +241,7 @@ suite(void)
 	tcase_set_timeout(tc, 120);
 	tcase_add_checked_fixture(tc, setup, teardown);
 	tcase_add_test(tc, test_requests);
+	tcase_add_test(tc, test_map_again);
 	tcase_add_test(tc, test_polls);
 	tcase_add_test(bare, test_build);
 	suite_add_tcase(s, tc);

@@ -34,7 +34,8 @@ static const struct {
 /* NULL: not known any more. */
 static const char *const peers[] = { "10.0.0.1:4711", "10.0.0.1:4712", NULL,
 	"[2001:db8::1]:1", "[2001:db8::2]:1" };
-static const uint64_t numbers[] = { 0, 9, 10, 4294967295, 9007199254740991 };
+static const uint64_t numbers[] = { 0, 9, 10, 99999999999, 4294967295, 9007199254740991,
+	INT64_MAX };
 /* Text, its base64 by base64(1), and whether it may be shown as text. */
 static const struct {
 	const char *bytes, *base64;
@@ -71,6 +72,7 @@ static struct ledger_message
 message_of(unsigned int i)
 {
 	const char *peer = peers[i / 3 % ARRAY_LEN(peers)];
+	struct sockaddr_storage addr;
 	struct ledger_message message = {
 		.slot = i % 16,
 		.generation = i * 7,
@@ -81,9 +83,10 @@ message_of(unsigned int i)
 	};
 
 	message.arrival.conn = numbers[(i + 1) % ARRAY_LEN(numbers)];
-	if (peer)
-		ck_assert_int_eq(addr_parse_hostport(peer, &message.arrival.peer, NULL),
-		    0);
+	if (peer) {
+		ck_assert_int_eq(addr_parse_hostport(peer, &addr, NULL), 0);
+		memcpy(&message.arrival.peer, &addr, sizeof(message.arrival.peer));
+	}
 	message.arrival.qp_num = i * 100;
 	message.arrival.len = (uint32_t)data[i % ARRAY_LEN(data)].len;
 	message.arrival.has_imm = i % 4 == 1;

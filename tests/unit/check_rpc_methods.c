@@ -152,32 +152,44 @@ START_TEST(test_srq)
 }
 END_TEST
 
+/* The list of that name has one row: {key: name, "count"}. */
+static void
+check_count(const json_t *object, const char *list, const char *key, const char *name,
+    int count)
+{
+	const json_t *rows = json_object_get(object, list), *row;
+
+	ck_assert_uint_eq(json_array_size(rows), 1);
+	row = json_array_get(rows, 0);
+	ck_assert_uint_eq(json_object_size(row), 2);
+	ck_assert_str_eq(crig_text(row, key), name);
+	ck_assert_int_eq(crig_integer(row, "count"), count);
+}
+
 START_TEST(test_stats)
 {
-	json_t *result, *errors;
+	json_t *result, *srq, *recv, *cm, *memory;
 
-	rig.engine->stats.recv_error_count = 1;
-	rig.engine->stats.recv_errors[0] =
-	    (struct engine_named_count){ "LOC_LEN_ERR", 3 };
-	rig.engine->stats.closes[0] = (struct engine_named_count){ "peer", 2 };
-	rig.engine->stats.close_count = 1;
+	stub_engine_count(rig.engine);
 	rig.engine->stats.memlock_limit_bytes = UINT64_MAX;
 	result = crig_call(&a, "stats.get", NULL);
 	check_shape(result,
 	    "slots:o srq:o recv:o send:o cq:o cm:o memory:o control:o loop:o "
 	    "ports:a");
 	check_shape(json_object_get(result, "slots"), SLOTS_SHAPE);
-	check_shape(json_object_get(result, "srq"), SRQ_TOTALS);
-	check_shape(json_object_get(result, "recv"),
+	srq = json_object_get(result, "srq");
+	check_shape(srq, SRQ_TOTALS " post_failures:a");
+	check_count(srq, "post_failures", "name", "ENOMEM", 5);
+	recv = json_object_get(result, "recv");
+	check_shape(recv,
 	    "messages_total:i bytes_total:i imm_total:i polled_total:i "
 	    "redelivered_total:i acked_total:i nacked_total:i expired_total:i "
 	    "auto_acked_total:i flushed_total:i late_total:i errors:a dropped_total:i "
-	    "ledger_faults_total:i restored_total:i maybe_lost_total:i "
+	    "dropped:a ledger_faults_total:i restored_total:i maybe_lost_total:i "
 	    "size_bytes:o queue_ns:o hold_ns:o");
-	check_shape(json_object_get(json_object_get(result, "recv"), "queue_ns"),
-	    "count:i sum:i buckets:a");
-	errors = json_object_get(json_object_get(result, "recv"), "errors");
-	check_shape(json_array_get(errors, 0), "status:s count:i");
+	check_shape(json_object_get(recv, "queue_ns"), "count:i sum:i buckets:a");
+	check_count(recv, "errors", "status", "LOC_LEN_ERR", 3);
+	check_count(recv, "dropped", "reason", "too_long", 7);
 	check_shape(json_object_get(result, "send"),
 	    "slots:o messages_total:i bytes_total:i failures_total:i");
 	check_shape(json_object_get(json_object_get(result, "send"), "slots"),
@@ -185,15 +197,16 @@ START_TEST(test_stats)
 	check_shape(json_object_get(result, "cq"),
 	    "size:i events_total:i empty_wakeups_total:i late_completions_total:i "
 	    "batch_max:i");
-	check_shape(json_object_get(result, "cm"),
+	cm = json_object_get(result, "cm");
+	check_shape(cm,
 	    "requests_total:i accepted_total:i established_total:i opened_total:i "
-	    "closed_total:i conns:i unknown_events_total:i rejected:a closes:a");
-	check_shape(json_array_get(json_object_get(json_object_get(result, "cm"),
-				       "closes"),
-			0),
-	    "reason:s count:i");
-	check_shape(json_object_get(result, "memory"),
-	    "registered_bytes:i memlock_limit_bytes:n");
+	    "closed_total:i conns:i ids:i unknown_events_total:i rejected:a closes:a");
+	ck_assert_int_eq(crig_integer(cm, "ids"), 9);
+	check_count(cm, "closes", "reason", "peer", 2);
+	memory = json_object_get(result, "memory");
+	check_shape(memory,
+	    "registered_bytes:i memlock_limit_bytes:n huge_page_bytes:i");
+	ck_assert_int_eq(crig_integer(memory, "huge_page_bytes"), 4194304);
 	check_shape(json_object_get(result, "control"),
 	    "clients:i clients_total:i clients_refused_total:i clients_dropped_total:i "
 	    "requests_total:i request_errors_total:i parse_errors_total:i "

@@ -11,34 +11,19 @@
 #include "tests/unit/crig.h"
 #include "tests/unit/harness.h"
 
-#define POLL(params)                                                                 \
-	"{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"recv.poll\",\"params\":{" params \
-	"}}\n"
-
 static struct crig rig;
 static struct crig_client a, b;
 
 static void
-start(const char *config)
-{
-	memset(&rig, 0, sizeof(rig));
-	crig_start(&rig, config);
-	crig_open(&rig, &a);
-	crig_open(&rig, &b);
-}
-
-static void
 setup(void)
 {
-	start("{\"pool\":{\"slots\":16}}");
+	crig_start_two(&rig, "{\"pool\":{\"slots\":16}}", &a, &b);
 }
 
 static void
 teardown(void)
 {
-	crig_close(&a);
-	crig_close(&b);
-	crig_end(&rig);
+	crig_end_two(&rig, &a, &b);
 }
 
 START_TEST(test_post)
@@ -197,8 +182,10 @@ START_TEST(test_reply_limit)
 	int i;
 
 	teardown();
-	start("{\"pool\":{\"slots\":8,\"slot_size\":2097152},\"control\":{"
-	      "\"max_request\":1048576}}");
+	crig_start_two(&rig,
+	    "{\"pool\":{\"slots\":8,\"slot_size\":2097152},\"control\":{"
+	    "\"max_request\":1048576}}",
+	    &a, &b);
 	memset(bytes, 1, size); /* six times as long as text */
 	for (i = 0; i < 4; i++) {
 		crig_post(&rig, 1);
@@ -206,7 +193,7 @@ START_TEST(test_reply_limit)
 	}
 	/* With as many unknown tokens as can be. */
 	request = malloc(300000);
-	(void)strcpy(request, POLL("\"encoding\":\"text\",\"ack_tokens\":["));
+	(void)strcpy(request, CRIG_POLL("\"encoding\":\"text\",\"ack_tokens\":["));
 	request[strlen(request) - 3] = '\0';
 	for (i = 0; i < 4096; i++)
 		(void)sprintf(request + strlen(request), "%s\"%047d\"",
@@ -326,6 +313,39 @@ START_TEST(test_ack_tokens)
 }
 END_TEST
 
+/* What another client holds, or is leased by time, is no matter of this one. */
+START_TEST(test_ack_held)
+{
+	json_t *result;
+	int i;
+
+	for (i = 0; i < 6; i++)
+		crig_arrive(&rig, "x");
+	json_decref(crig_call(&a, "recv.poll", "{\"max\":2}"));
+	json_decref(crig_call(&b, "recv.poll", "{\"max\":1}"));
+	json_decref(crig_call(&a, "recv.poll", "{\"max\":1,\"lease_ms\":60000}"));
+	result = crig_call(&a, "recv.poll", "{\"max\":1,\"ack_held\":false}");
+	ck_assert_int_eq(crig_integer(result, "acked"), 0);
+	json_decref(result);
+	ck_assert_uint_eq(stub_engine_counts(rig.engine).leased, 5);
+	/* What it gets in the answer is none of it. */
+	result = crig_call(&a, "recv.poll", "{\"max\":1,\"ack_held\":true}");
+	ck_assert_int_eq(crig_integer(result, "acked"), 3);
+	ck_assert_uint_eq(crig_count(result), 1);
+	ck_assert_uint_eq(json_array_size(json_object_get(result, "unknown")), 0);
+	json_decref(result);
+	ck_assert_uint_eq(stub_engine_counts(rig.engine).leased, 3);
+	ck_assert_uint_eq(stub_engine_counts(rig.engine).ready, 0);
+	result = crig_call(&a, "recv.poll", "{\"ack_held\":true}");
+	ck_assert_int_eq(crig_integer(result, "acked"), 1);
+	json_decref(result);
+	result = crig_call(&a, "recv.poll", "{\"ack_held\":true}");
+	ck_assert_int_eq(crig_integer(result, "acked"), 0);
+	json_decref(result);
+	ck_assert_uint_eq(stub_engine_counts(rig.engine).leased, 2);
+}
+END_TEST
+
 static Suite *
 suite(void)
 {
@@ -341,6 +361,7 @@ suite(void)
 	tcase_add_test(tc, test_reply_limit);
 	tcase_add_test(tc, test_ack_and_nack);
 	tcase_add_test(tc, test_ack_tokens);
+	tcase_add_test(tc, test_ack_held);
 	suite_add_tcase(s, tc);
 	return s;
 }

@@ -14,34 +14,19 @@
 #include "tests/unit/harness.h"
 #include "tests/unit/json_alloc.h"
 
-#define POLL(params)                                                                 \
-	"{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"recv.poll\",\"params\":{" params \
-	"}}\n"
-
 static struct crig rig;
 static struct crig_client a, b;
 
 static void
-start(const char *config)
-{
-	memset(&rig, 0, sizeof(rig));
-	crig_start(&rig, config);
-	crig_open(&rig, &a);
-	crig_open(&rig, &b);
-}
-
-static void
 setup(void)
 {
-	start("{\"pool\":{\"slots\":16}}");
+	crig_start_two(&rig, "{\"pool\":{\"slots\":16}}", &a, &b);
 }
 
 static void
 teardown(void)
 {
-	crig_close(&a);
-	crig_close(&b);
-	crig_end(&rig);
+	crig_end_two(&rig, &a, &b);
 }
 
 /* Polls that wait are served in order, each with the first message for it. */
@@ -49,9 +34,9 @@ START_TEST(test_waits_in_order)
 {
 	json_t *reply;
 
-	crig_puts(&a, POLL("\"wait_ms\":60000"));
+	crig_puts(&a, CRIG_POLL("\"wait_ms\":60000"));
 	crig_settle(&rig);
-	crig_puts(&b, POLL("\"wait_ms\":60000"));
+	crig_puts(&b, CRIG_POLL("\"wait_ms\":60000"));
 	crig_settle(&rig);
 	/* Requests behind it are served meanwhile. */
 	crig_puts(&a, "{\"jsonrpc\":\"2.0\",\"id\":9,\"method\":\"rpc.hello\"}\n");
@@ -91,7 +76,7 @@ START_TEST(test_too_many_waits)
 	unsigned int i;
 
 	for (i = 0; i < RPC_WAITING_MAX; i++)
-		crig_puts(&a, POLL("\"wait_ms\":60000"));
+		crig_puts(&a, CRIG_POLL("\"wait_ms\":60000"));
 	ck_assert(crig_is_silent(&a));
 	json_decref(crig_fail(&a, "recv.poll", "{\"wait_ms\":1}", "LIMIT"));
 	crig_close(&a);
@@ -105,7 +90,7 @@ END_TEST
 /* Half-closed clients still get what they wait for; those quite gone take nothing. */
 START_TEST(test_half_close)
 {
-	const char *request = POLL("\"wait_ms\":60000");
+	const char *request = CRIG_POLL("\"wait_ms\":60000");
 
 	crig_send(&a, request, strlen(request) - 1); /* no LF */
 	ck_assert_int_eq(shutdown(a.fd, SHUT_WR), 0);
@@ -127,6 +112,7 @@ START_TEST(test_half_close)
 END_TEST
 
 /* A client that goes gives back what it held, in the old order; leases by time stay. */
+/* What it held comes back at once, what it leased by time does not. */
 START_TEST(test_client_gone)
 {
 	json_t *result;
@@ -135,9 +121,9 @@ START_TEST(test_client_gone)
 	crig_arrive(&rig, "2");
 	crig_arrive(&rig, "3");
 	json_decref(crig_call(&a, "recv.poll", "{\"max\":2}"));
-	json_decref(crig_call(&a, "recv.poll", "{\"max\":1,\"lease_ms\":80}"));
+	json_decref(crig_call(&a, "recv.poll", "{\"max\":1,\"lease_ms\":600000}"));
 	ck_assert_uint_eq(stub_engine_counts(rig.engine).leased, 3);
-	crig_puts(&b, POLL("\"wait_ms\":60000"));
+	crig_puts(&b, CRIG_POLL("\"wait_ms\":60000"));
 	crig_close(&a);
 	result = crig_reply(&b);
 	ck_assert_uint_eq(crig_count(json_object_get(result, "result")), 2);
@@ -147,7 +133,18 @@ START_TEST(test_client_gone)
 	    "MQ==");
 	json_decref(result);
 	ck_assert_uint_eq(stub_engine_counts(rig.engine).leased, 3);
-	result = crig_call(&b, "recv.poll", "{\"wait_ms\":5000}");
+}
+END_TEST
+
+/* Until its time is over, though the client is gone. */
+START_TEST(test_time_of_client_gone)
+{
+	json_t *result;
+
+	crig_arrive(&rig, "3");
+	json_decref(crig_call(&a, "recv.poll", "{\"max\":1,\"lease_ms\":80}"));
+	crig_close(&a);
+	result = crig_call(&b, "recv.poll", "{\"wait_ms\":60000}");
 	ck_assert_str_eq(crig_text(crig_completion(result, 0), "data"), "Mw==");
 	json_decref(result);
 }
@@ -175,7 +172,7 @@ START_TEST(test_auto_ack)
 	ck_assert_uint_eq(rig.engine->stats.auto_acked, 3);
 	/* Not when nobody could read it. */
 	crig_arrive(&rig, "4");
-	crig_puts(&a, POLL("\"ack\":\"auto\""));
+	crig_puts(&a, CRIG_POLL("\"ack\":\"auto\""));
 	crig_close(&a);
 	crig_settle(&rig);
 	ck_assert_uint_eq(rig.engine->stats.auto_acked, 3);
@@ -221,8 +218,8 @@ START_TEST(test_no_memory)
 	crig_arrive(&rig, "1");
 	crig_arrive(&rig, "2");
 	crig_arrive(&rig, "3");
-	starve(POLL("\"ack\":\"manual\""));
-	starve(POLL("\"encoding\":\"text\",\"ack\":\"auto\""));
+	starve(CRIG_POLL("\"ack\":\"manual\""));
+	starve(CRIG_POLL("\"encoding\":\"text\",\"ack\":\"auto\""));
 	ck_assert_uint_eq(stub_engine_counts(rig.engine).free, 16);
 }
 END_TEST
@@ -241,12 +238,12 @@ START_TEST(test_large_replies)
 
 	ck_assert_ptr_nonnull(data);
 	teardown();
-	start("{\"pool\":{\"slots\":5,\"slot_size\":2097152}}");
+	crig_start_two(&rig, "{\"pool\":{\"slots\":5,\"slot_size\":2097152}}", &a, &b);
 	for (i = 0; i < 4; i++)
-		crig_puts(&a, POLL("\"wait_ms\":60000,\"max\":1"));
-	crig_puts(&a, POLL("\"wait_ms\":200"));
+		crig_puts(&a, CRIG_POLL("\"wait_ms\":60000,\"max\":1"));
+	crig_puts(&a, CRIG_POLL("\"wait_ms\":200"));
 	crig_settle(&rig);
-	crig_puts(&b, POLL("\"wait_ms\":60000,\"max\":1"));
+	crig_puts(&b, CRIG_POLL("\"wait_ms\":60000,\"max\":1"));
 	crig_settle(&rig);
 	crig_post(&rig, 5);
 	for (i = 0; i < 5; i++)
@@ -282,6 +279,7 @@ suite(void)
 	tcase_add_test(tc, test_too_many_waits);
 	tcase_add_test(tc, test_half_close);
 	tcase_add_test(tc, test_client_gone);
+	tcase_add_test(tc, test_time_of_client_gone);
 	tcase_add_test(tc, test_auto_ack);
 	tcase_add_test(tc, test_large_replies);
 	tcase_add_test(tc, test_no_memory);

@@ -261,6 +261,63 @@ START_TEST(a_result_of_another_kind)
 }
 END_TEST
 
+#define GET(since) \
+	"\"method\":\"event.get\",\"params\":{\"since\":" since ",\"wait_ms\":30000}"
+#define EVENT(seq)                                                      \
+	"{\"seq\":" seq                                                 \
+	",\"at\":\"2026-01-02T03:04:05.123456Z\",\"type\":\"srq.low\"," \
+	"\"conn\":null,\"addr\":null,\"reason\":null,\"duration_ns\":null,\"count\":1}"
+#define EVENTS(list, next, missed)                                                \
+	"{\"instance\":\"0123456789abcdef\",\"events\":[" list "],\"next\":" next \
+	",\"missed\":" missed "}"
+#define GAP(count, reason)                                                \
+	"{\"seq\":null,\"at\":null,\"type\":\"event.gap\",\"conn\":null," \
+	"\"addr\":null,\"reason\":\"" reason                              \
+	"\",\"duration_ns\":null,\"count\":" count "}\n"
+
+/* The ring was overrun between two requests, twice, and then the daemon ends. */
+START_TEST(events_with_a_gap)
+{
+	const struct step steps[] = {
+		{ GET("2"), STEP_RESULT, EVENTS(EVENT("3"), "3", "0") },
+		{ GET("3"), STEP_RESULT,
+		    EVENTS(EVENT("1030") "," EVENT("1031"), "1031", "1026") },
+		{ GET("1031"), STEP_RESULT, EVENTS("", "1031", "0") },
+		{ GET("1031"), STEP_RESULT, EVENTS(EVENT("1033"), "1033", "1") },
+		{ GET("1033"), _i ? STEP_CLOSE : STEP_ERROR,
+		    ERROR("SHUTTING_DOWN", "-32007", "the daemon is stopping") },
+		END,
+	};
+
+	run(steps, ARGS("events", "-f", "--since", "2", "--json"));
+	ck_assert_int_eq(capture.status,
+	    _i ? EXIT_STATUS_NO_DAEMON : EXIT_STATUS_NOT_READY);
+	ck_assert_str_eq(capture.out,
+	    EVENT("3") "\n" GAP("1026", "missed 1026 events")
+		EVENT("1030") "\n" EVENT("1031") "\n" GAP("1", "missed 1 event")
+		    EVENT("1033") "\n");
+	ck_assert_ptr_nonnull(strstr(capture.err,
+	    _i ? "rpmactl: events: " : "rpmactl: events: the daemon is stopping\n"));
+
+	run(steps, ARGS("events", "-f", "--since", "2"));
+	golden_check("events_with_a_gap", capture.out, capture.out_len);
+}
+END_TEST
+
+/* What is older than the first request asks for was never missed by this reader. */
+START_TEST(events_from_the_oldest)
+{
+	static const struct step steps[] = {
+		{ GET("0"), STEP_RESULT, EVENTS(EVENT("77"), "77", "76") },
+		{ GET("77"), STEP_CLOSE, NULL },
+		END,
+	};
+
+	run(steps, ARGS("events", "-f", "--since", "0", "--json"));
+	ck_assert_str_eq(capture.out, EVENT("77") "\n");
+}
+END_TEST
+
 int
 main(void)
 {
@@ -278,6 +335,8 @@ main(void)
 	tcase_add_loop_test(tcase, a_result_of_another_kind, 0, ARRAY_LEN(strange));
 	tcase_add_test(tcase, wait_ends_in_a_look);
 	tcase_add_test(tcase, call_passes_through);
+	tcase_add_loop_test(tcase, events_with_a_gap, 0, 2);
+	tcase_add_test(tcase, events_from_the_oldest);
 	tcase_set_timeout(tcase, 60);
 	suite_add_tcase(suite, tcase);
 	return harness_run(suite);

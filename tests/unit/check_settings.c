@@ -12,6 +12,7 @@
 
 #include "daemon/settings.h"
 #include "daemon/settings_print.h"
+#include "lib/core/event_type.h"
 #include "tests/unit/harness.h"
 #include "tests/unit/json_alloc.h"
 
@@ -39,6 +40,7 @@ START_TEST(test_defaults)
 	ck_assert_uint_eq(s->pool_slots, 1024);
 	ck_assert_uint_eq(s->pool_slot_size, 4096);
 	ck_assert(!s->pool_huge_pages);
+	ck_assert(!s->pool_share);
 	ck_assert_int_eq(s->refill, REFILL_AUTO);
 	ck_assert_uint_eq(s->receive_target, 512);
 	ck_assert_uint_eq(s->receive_low_watermark, 128);
@@ -61,17 +63,18 @@ START_TEST(test_defaults)
 }
 END_TEST
 
-#define FULL                                                                                  \
-	"{\"#\": \"comment\", \"listen\": [\"10.0.0.1:7471\", \"[fd00::1]:0\", "              \
-	"\"10.0.0.1:0\", \"10.0.0.1:0\"], "                                                   \
-	"\"device\": \"rxe0\", "                                                              \
-	"\"pool\": {\"# why\": 1, \"slots\": 16, \"slot_size\": 128, \"huge_pages\": true}, " \
-	"\"receive\": {\"refill\": \"manual\", \"target\": 16, \"low_watermark\": 16, "       \
-	"\"min_rnr_timer_us\": 10}, \"send\": {\"slots\": 4096}, "                            \
-	"\"connections\": {\"max\": 4096, \"allow\": [\"10.0.0.0/8\", \"fd00::/8\", "         \
-	"\"192.168.1.1\"], \"quota_slots\": 3, \"idle_ms\": 5, \"announce\": false}, "        \
-	"\"control\": {\"socket\": \"/tmp/x\", \"mode\": \"600\", \"max_clients\": 2, "       \
-	"\"max_request\": 4096, \"roles\": {\"# x\": 1, \"post\": {\"groups\": [\"a\", "      \
+#define FULL                                                                                 \
+	"{\"#\": \"comment\", \"listen\": [\"10.0.0.1:7471\", \"[fd00::1]:0\", "             \
+	"\"10.0.0.1:0\", \"10.0.0.1:0\"], "                                                  \
+	"\"device\": \"rxe0\", "                                                             \
+	"\"pool\": {\"# why\": 1, \"slots\": 16, \"slot_size\": 128, \"huge_pages\": true, " \
+	"\"share\": true}, "                                                                 \
+	"\"receive\": {\"refill\": \"manual\", \"target\": 16, \"low_watermark\": 16, "      \
+	"\"min_rnr_timer_us\": 10}, \"send\": {\"slots\": 4096}, "                           \
+	"\"connections\": {\"max\": 4096, \"allow\": [\"10.0.0.0/8\", \"fd00::/8\", "        \
+	"\"192.168.1.1\"], \"quota_slots\": 3, \"idle_ms\": 5, \"announce\": false}, "       \
+	"\"control\": {\"socket\": \"/tmp/x\", \"mode\": \"600\", \"max_clients\": 2, "      \
+	"\"max_request\": 4096, \"roles\": {\"# x\": 1, \"post\": {\"groups\": [\"a\", "     \
 	"\"b\"]}, \"admin\": {\"users\": [\"root\"]}}}, \"log\": {\"level\": \"debug\"}}"
 
 START_TEST(test_every_key)
@@ -85,6 +88,7 @@ START_TEST(test_every_key)
 	ck_assert_uint_eq(s->pool_slots, 16);
 	ck_assert_uint_eq(s->pool_slot_size, 128);
 	ck_assert(s->pool_huge_pages);
+	ck_assert(s->pool_share);
 	ck_assert_int_eq(s->refill, REFILL_MANUAL);
 	ck_assert_uint_eq(s->receive_target, 16);
 	ck_assert_uint_eq(s->receive_low_watermark, 16);
@@ -200,6 +204,8 @@ START_TEST(test_schema)
 	ck_assert_uint_eq(json_array_size(json_object_get(schema, "config")),
 	    settings_table.count);
 	ck_assert_uint_gt(json_array_size(json_object_get(schema, "methods")), 15);
+	ck_assert_uint_eq(json_array_size(json_object_get(schema, "events")),
+	    EVENT_TYPE_COUNT);
 	json_decref(schema);
 	free(text);
 }

@@ -8,6 +8,7 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -214,11 +215,18 @@ START_TEST(test_set_aside)
 	const char *prefixes[] = { "rpmad-unfit-", "rpmad-crashed-", "rpmad-damaged-",
 		"rpmad-version-" };
 	struct store *store = next();
+	struct stat st;
 
 	keep(store);
 	store_free(store);
 	store = next();
+	/* As it is while clients read in it. */
+	ck_assert_int_eq(fchmod(store_current(store)->pool_fd, 0400), 0);
 	store_set_aside(store, store_current(store), kinds[_i]);
+	ck_assert_int_eq(fstat(store_aside(store, 0)->pool_fd, &st), 0);
+	ck_assert_uint_eq(st.st_mode & 07777, 0400);
+	ck_assert_int_eq(fcntl(store_aside(store, 0)->pool_fd, F_GETFL) & O_ACCMODE,
+	    O_RDWR);
 	ck_assert_ptr_null(store_current(store));
 	ck_assert_uint_eq(store_count_aside(store), 1);
 	/* Both are there under the new name, and nothing under the old one. */

@@ -70,6 +70,15 @@ START_TEST(text_is_cleaned)
 }
 END_TEST
 
+START_TEST(one_is_singular)
+{
+	ck_assert_str_eq(text_plural(0), "s");
+	ck_assert_str_eq(text_plural(1), "");
+	ck_assert_str_eq(text_plural(2), "s");
+	ck_assert_str_eq(text_plural(UINT64_MAX), "s");
+}
+END_TEST
+
 int
 main(void)
 {
@@ -78,6 +87,7 @@ main(void)
 
 	tcase_add_test(tcase, utf8_is_told);
 	tcase_add_test(tcase, text_is_cleaned);
+	tcase_add_test(tcase, one_is_singular);
 	suite_add_tcase(suite, tcase);
 	return harness_run(suite);
 }

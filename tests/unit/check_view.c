@@ -35,6 +35,10 @@ struct fixture {
 	"'local':'[2001:db8::7]:40002','qp_num':null,'listener':null,'since':'2026-01-02T03:04:05.123456Z'," \
 	"'messages':0,'bytes':0,'sent_messages':9007199254740991,'sent_bytes':5,'held':0,'held_max':0,'last_recv_age_ms':null," \
 	"'peer_slot_size':null,'reason':'message_too_long','closed_at':'2026-01-02T03:05:05.000000Z','errors':1}"
+#define CONN_5 "{'conn':5,'state':'established','direction':'in','peer':'192.0.2.9:40001'," \
+	"'local':'192.0.2.7:7471','qp_num':17,'listener':1,'since':'2026-01-02T03:04:05.123456Z'," \
+	"'messages':1,'bytes':0,'sent_messages':1,'sent_bytes':1,'held':1,'held_max':1,'last_recv_age_ms':1250," \
+	"'peer_slot_size':4096,'reason':null,'closed_at':null,'errors':0}"
 #define LISTENER_1 "{'listener':1,'addr':'192.0.2.7','port':7471,'up':true,'requests_total':5,'accepted_total':4}"
 #define LISTENER_2 "{'listener':2,'addr':'2001:db8::7','port':7471,'up':false,'requests_total':0,'accepted_total':0}"
 #define DEVICE_RXE "{'name':'rxe0','transport':'infiniband','node_guid':'0000:0000:0000:0001','in_use':true," \
@@ -73,8 +77,9 @@ static const struct fixture fixtures[] = {
 	  "{'methods':[{'name':'rpc.list','role':'read','help':'list the methods'},"
 	  "{'name':'recv.post','role':'post','help':'post free slots'}]}" },
 	{ "stats", view_numbers,
-	  "{" SLOTS ",'srq':{'posted_total':18446744073},'recv':{'errors':[{'status':'LOC_LEN_ERR','count':2},{'status':'WR_FLUSH_ERR','count':7}]},"
-	  "'cm':{'conns':1,'rejected':[],'closes':[{'reason':'peer','count':1}]},'memory':{'memlock_limit_bytes':null},"
+	  "{" SLOTS ",'srq':{'posted_total':18446744073,'post_failures_total':3,'post_failures':[{'name':'ENOMEM','count':3}]},"
+	  "'recv':{'errors':[{'status':'LOC_LEN_ERR','count':2},{'status':'WR_FLUSH_ERR','count':7}],'dropped':[{'reason':'not_posted','count':4}]},"
+	  "'cm':{'conns':1,'ids':2,'rejected':[],'closes':[{'reason':'peer','count':1}]},'memory':{'memlock_limit_bytes':null,'huge_page_bytes':0},"
 	  "'ports':[{'device':'rxe0','port':1,'state':'ACTIVE','rate':null,'hw_counters':{'x':9}}]}" },
 	{ "srq_active", view_srq,
 	  "{'device':'rxe0','state':'active','asked':512,'effective':511,'posted':500,'free':12,'total':516,'target':256,'low_watermark':64,"
@@ -93,9 +98,11 @@ static const struct fixture fixtures[] = {
 	{ "conns_2", view_conns, "{'conns':[" CONN_3 "," CONN_4 "]}" },
 	{ "conn_open", view_conn, CONN_3 },
 	{ "conn_closed", view_conn, CONN_4 },
+	{ "conn_one", view_conn, CONN_5 },
 	{ "opened", view_opened, "{'conn':4,'peer':'192.0.2.9:7471','local':'192.0.2.7:40002','peer_slot_size':null}" },
 	{ "closed", view_closed, "{'conn':4,'reason':'local'}" },
 	{ "sent", view_sent, "{'conn':4,'messages':1,'bytes':5}" },
+	{ "sent_one", view_sent, "{'conn':4,'messages':1,'bytes':1}" },
 	{ "sent_peer", view_sent, "{'conn':4,'messages':3,'bytes':5,'peer':'192.0.2.9:7471'}" },
 	{ "listening", view_listening, LISTENER_1 },
 	{ "unlistened", view_unlistened, "{'listener':1}" },

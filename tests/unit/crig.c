@@ -15,7 +15,6 @@
 
 #include <jansson.h>
 
-#include "daemon/reload.h"
 #include "lib/core/log.h"
 
 #define PATIENCE_NS 8000000000u
@@ -30,85 +29,20 @@ on_log(void *arg, enum log_level level, const char *tag, const char *text)
 	    log_level_name(level), tag, text);
 }
 
-static void
-on_stop(void *arg)
-{
-	struct crig *rig = arg;
-
-	rig->stop_calls++;
-}
-
-static int
-on_reload(void *arg, struct settings_diff *diff, struct err *err)
-{
-	struct crig *rig = arg;
-	const struct reload reload = { .file = rig->file,
-		.settings = rig->settings,
-		.access = rig->access,
-		.socket_group = ACCESS_NO_GROUP,
-		.rpc = rig->rpc };
-
-	return reload_run(&reload, diff, err);
-}
-
-static void
-on_ready(void *arg)
-{
-	struct crig *rig = arg;
-
-	rpc_messages_ready(rig->rpc);
-}
-
 void
 crig_start(struct crig *rig, const char *config)
 {
-	struct engine_hooks hooks = { .arg = rig, .ready = on_ready };
-	struct control_config control = { .listen_fd = -1 };
-	struct rpc_config rpc;
 	struct err err;
 
 	log_set_sink(on_log, rig);
 	log_set_level(LOG_LEVEL_DEBUG);
-	ck_assert_msg(config ? settings_parse(config, strlen(config), "test",
-				   &rig->settings, &err) == 0
-			     : settings_load(NULL, &rig->settings, &err) == 0,
-	    "%s", err.text);
-	ck_assert_int_eq(loop_new(&rig->loop, &err), 0);
-	ck_assert_int_eq(access_new(rig->settings, ACCESS_NO_GROUP, &rig->access, &err),
-	    0);
-	ck_assert_int_eq(events_new(&rig->events), 0);
-	hooks.events = rig->events;
-	rpc = (struct rpc_config){ .loop = rig->loop,
-		.settings = rig->settings,
-		.access = rig->access,
-		.events = rig->events,
-		.stop = on_stop,
-		.reload = on_reload,
-		.arg = rig,
-		.devices_root = rig->devices_root };
-	ck_assert_int_eq(rpc_new(&rpc, &rig->rpc, &err), 0);
-	ck_assert_int_eq(engine_new(rig->loop, rig->settings, &hooks, &rig->engine,
-			     &err),
-	    0);
-	control.max_clients = rig->settings->control_max_clients;
-	control.max_request = rig->settings->control_max_request;
-	control.stall_ms = rig->stall_ms;
-	control.refusal = rpc_refusal(rig->rpc);
-	control.hooks = rpc_hooks(rig->rpc);
-	ck_assert_int_eq(control_new(rig->loop, &control, &rig->control, &err), 0);
-	rpc_attach(rig->rpc, rig->engine, rig->control);
+	ck_assert_msg(crig_build(rig, config, &err) == 0, "%s", err.text);
 }
 
 void
 crig_end(struct crig *rig)
 {
-	control_free(rig->control);
-	engine_free(rig->engine);
-	rpc_free(rig->rpc);
-	events_free(rig->events);
-	access_free(rig->access);
-	loop_free(rig->loop);
-	settings_free(rig->settings);
+	crig_tear_down(rig);
 	log_set_sink(NULL, NULL);
 }
 
@@ -133,6 +67,24 @@ crig_close(struct crig_client *client)
 	free(client->buf);
 	client->buf = NULL;
 	client->len = client->size = 0;
+}
+
+void
+crig_start_two(struct crig *rig, const char *config, struct crig_client *a,
+    struct crig_client *b)
+{
+	memset(rig, 0, sizeof(*rig));
+	crig_start(rig, config);
+	crig_open(rig, a);
+	crig_open(rig, b);
+}
+
+void
+crig_end_two(struct crig *rig, struct crig_client *a, struct crig_client *b)
+{
+	crig_close(a);
+	crig_close(b);
+	crig_end(rig);
 }
 
 void

@@ -6,32 +6,15 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "daemon/access.h"
-#include "daemon/control.h"
-#include "daemon/events.h"
-#include "daemon/loop.h"
-#include "daemon/rpc.h"
-#include "daemon/settings.h"
+#include "tests/unit/crig_build.h"
 #include "tests/unit/stub_engine.h"
 
 struct json_t;
 
-#define CRIG_LOG_MAX 16384
-
-struct crig {
-	struct loop *loop;
-	struct settings *settings;
-	struct access *access;
-	struct rpc *rpc;
-	struct engine *engine;
-	struct events *events;
-	struct control *control;
-	unsigned int stop_calls;  /* that daemon.stop caused */
-	unsigned int stall_ms;    /* for crig_start(); 0: the usual */
-	const char *devices_root; /* likewise */
-	const char *file;         /* what daemon.reload reads */
-	char log[CRIG_LOG_MAX];   /* "level tag: text\n" ... */
-};
+/* A line with a request to poll, of id 1; params is JSON without its braces. */
+#define CRIG_POLL(params)                                                            \
+	"{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"recv.poll\",\"params\":{" params \
+	"}}\n"
 
 /* The far end of a client's socket, and what was read from it. */
 struct crig_client {
@@ -48,6 +31,11 @@ void crig_end(struct crig *rig);
 
 void crig_open(struct crig *rig, struct crig_client *client);
 void crig_close(struct crig_client *client);
+
+/* Make a rig, whatever is in it, and two clients; and the end of all three. */
+void crig_start_two(struct crig *rig, const char *config, struct crig_client *a,
+    struct crig_client *b);
+void crig_end_two(struct crig *rig, struct crig_client *a, struct crig_client *b);
 
 /* Send bytes, turning the loop when the socket is full. */
 void crig_send(struct crig_client *client, const void *bytes, size_t len);

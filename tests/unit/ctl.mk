@@ -3,7 +3,7 @@
 if HAVE_CHECK
 ctl_check_sources = %D%/ctl_harness.c %D%/ctl_harness.h %D%/harness.h
 ctl_check_cflags = $(AM_CFLAGS) $(CHECK_CFLAGS) $(JANSSON_CFLAGS)
-ctl_check_libs = ctl/libctl.a lib/core/libcore.a $(JANSSON_LIBS) $(CHECK_LIBS)
+ctl_check_libs = ctl/libctl.a lib/core/libcore.a lib/rpmac/librpmac-core.la $(JANSSON_LIBS) $(CHECK_LIBS)
 check_PROGRAMS += %D%/check_client %D%/check_command %D%/check_doctor %D%/check_poll %D%/check_resolve \
   %D%/check_run %D%/check_split %D%/check_top %D%/check_top_draw \
   %D%/check_view

@@ -22,9 +22,11 @@
 
 #include "ctl/ctl.h"
 
-#define LINE_SIZE  (4u << 20)
-#define STUFF_SIZE (4u << 20)
-#define ARGV_MAX   64
+#define LINE_SIZE        (4u << 20)
+#define STUFF_SIZE       (4u << 20)
+#define ARGV_MAX         64
+/* Check takes no longer messages. */
+#define GOLDEN_SHOWN_MAX 4000u
 
 static const struct step proper_hello = {
 	"\"method\":\"rpc.hello\"",
@@ -328,6 +330,7 @@ golden_check(const char *name, const char *text, size_t len)
 	n = fread(wanted, 1, len + 1, file);
 	(void)fclose(file);
 	ck_assert_msg(n == len && memcmp(wanted, text, len) == 0,
-	    "differs from %s (UPDATE=1 rewrites it):\n%.*s", path, (int)len, text);
+	    "differs from %s (UPDATE=1 rewrites it):\n%.*s", path,
+	    (int)(len < GOLDEN_SHOWN_MAX ? len : GOLDEN_SHOWN_MAX), text);
 	free(wanted);
 }

@@ -5,8 +5,8 @@ if HAVE_CHECK
 daemon_cflags = $(AM_CFLAGS) $(CHECK_CFLAGS) $(EVENT_CFLAGS) $(JANSSON_CFLAGS)
 daemon_ldadd = daemon/libdaemon.a lib/core/libcore.a $(EVENT_LIBS) $(JANSSON_LIBS) \
 	$(SYSTEMD_LIBS) $(CHECK_LIBS)
-daemon_stub = %D%/stub_engine.c %D%/stub_engine.h %D%/stub_engine_show.c %D%/harness.h
-daemon_rig = %D%/crig.c %D%/crig.h %D%/json_alloc.c %D%/json_alloc.h $(daemon_stub)
+daemon_stub = %D%/stub_engine.c %D%/stub_engine.h %D%/stub_engine_ring.c %D%/stub_engine_show.c %D%/harness.h
+daemon_rig = %D%/crig.c %D%/crig.h %D%/crig_build.c %D%/crig_build.h %D%/json_alloc.c %D%/json_alloc.h $(daemon_stub)
 daemon_socket = %D%/socket_rig.c %D%/socket_rig.h %D%/harness.h
 
 check_PROGRAMS += %D%/check_access
@@ -26,12 +26,12 @@ check_PROGRAMS += %D%/check_control_client
 %C%_check_control_client_LDADD = $(daemon_ldadd)
 
 check_PROGRAMS += %D%/check_daemon
-%C%_check_daemon_SOURCES = %D%/check_daemon.c $(daemon_stub)
+%C%_check_daemon_SOURCES = %D%/check_daemon.c %D%/program_rig.c %D%/program_rig.h $(daemon_stub)
 %C%_check_daemon_CFLAGS = $(daemon_cflags)
 %C%_check_daemon_LDADD = $(daemon_ldadd)
 
 check_PROGRAMS += %D%/check_daemon_config
-%C%_check_daemon_config_SOURCES = %D%/check_daemon_config.c $(daemon_stub)
+%C%_check_daemon_config_SOURCES = %D%/check_daemon_config.c %D%/program_rig.c %D%/program_rig.h $(daemon_stub)
 %C%_check_daemon_config_CFLAGS = $(daemon_cflags)
 %C%_check_daemon_config_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=access,--wrap=fopen
 %C%_check_daemon_config_LDADD = $(daemon_ldadd)
@@ -65,6 +65,11 @@ check_PROGRAMS += %D%/check_pressure
 %C%_check_pressure_CFLAGS = $(daemon_cflags)
 %C%_check_pressure_LDADD = $(process_ldadd)
 
+check_PROGRAMS += %D%/check_ledger_fault
+%C%_check_ledger_fault_SOURCES = %D%/check_ledger_fault.c $(process_rig)
+%C%_check_ledger_fault_CFLAGS = $(daemon_cflags)
+%C%_check_ledger_fault_LDADD = $(process_ldadd)
+
 check_PROGRAMS += %D%/check_reload
 %C%_check_reload_SOURCES = %D%/check_reload.c $(daemon_rig)
 %C%_check_reload_CFLAGS = $(daemon_cflags)
@@ -81,7 +86,8 @@ check_PROGRAMS += %D%/check_rpc_batch
 %C%_check_rpc_batch_LDADD = $(daemon_ldadd)
 
 check_PROGRAMS += %D%/check_rpc_memory
-%C%_check_rpc_memory_SOURCES = %D%/check_rpc_memory.c %D%/crig.c %D%/crig.h $(daemon_stub)
+%C%_check_rpc_memory_SOURCES = %D%/check_rpc_memory.c %D%/crig.c %D%/crig.h %D%/crig_build.c %D%/crig_build.h \
+  $(daemon_stub)
 %C%_check_rpc_memory_CFLAGS = $(daemon_cflags)
 %C%_check_rpc_memory_LDFLAGS = $(AM_LDFLAGS) $(fake_alloc_ldflags)
 %C%_check_rpc_memory_LDADD = $(daemon_ldadd) $(fake_libs)
@@ -100,6 +106,20 @@ check_PROGRAMS += %D%/check_rpc_message
 %C%_check_rpc_message_SOURCES = %D%/check_rpc_message.c %D%/harness.h
 %C%_check_rpc_message_CFLAGS = $(daemon_cflags)
 %C%_check_rpc_message_LDADD = $(daemon_ldadd)
+check_PROGRAMS += %D%/check_rpc_ring %D%/check_rpc_ring_wrong
+ring_rig = %D%/ring_rig.c %D%/ring_rig.h $(daemon_rig)
+%C%_check_rpc_ring_SOURCES = %D%/check_rpc_ring.c $(ring_rig)
+%C%_check_rpc_ring_CFLAGS = $(daemon_cflags)
+%C%_check_rpc_ring_LDADD = $(daemon_ldadd)
+%C%_check_rpc_ring_wrong_SOURCES = %D%/check_rpc_ring_wrong.c $(ring_rig)
+%C%_check_rpc_ring_wrong_CFLAGS = $(daemon_cflags)
+%C%_check_rpc_ring_wrong_LDADD = $(daemon_ldadd)
+
+check_PROGRAMS += %D%/check_rpc_pool
+%C%_check_rpc_pool_SOURCES = %D%/check_rpc_pool.c $(daemon_rig)
+%C%_check_rpc_pool_CFLAGS = $(daemon_cflags)
+%C%_check_rpc_pool_LDADD = $(daemon_ldadd)
+
 check_PROGRAMS += %D%/check_rpc_recv
 %C%_check_rpc_recv_SOURCES = %D%/check_rpc_recv.c $(daemon_rig)
 %C%_check_rpc_recv_CFLAGS = $(daemon_cflags)

@@ -26,6 +26,8 @@
 #define PATIENCE_MS 20000u
 #define READ_SIZE   65536u
 
+#define FIRST_HANDED 3 /* SD_LISTEN_FDS_START */
+
 #if defined(__SANITIZE_ADDRESS__)
 #define HAS_ASAN 1
 #elif defined(__has_feature)
@@ -69,6 +71,27 @@ daemon_rig_configure(const struct daemon_rig *rig, const char *members,
 	ck_assert_int_eq(fclose(f), 0);
 }
 
+/* As sd_listen_fds(3) tells, in the process that is to be it. */
+static void
+hand_over(const struct daemon_rig *rig)
+{
+	char text[16];
+	unsigned int i;
+
+	if (rig->kept_count == 0)
+		return;
+	/* Where none is in the way of another. */
+	for (i = 0; i < rig->kept_count; i++)
+		(void)dup2(rig->kept[i], (int)(FIRST_HANDED + 100 + i));
+	for (i = 0; i < rig->kept_count; i++)
+		(void)dup2((int)(FIRST_HANDED + 100 + i), (int)(FIRST_HANDED + i));
+	(void)snprintf(text, sizeof(text), "%ld", (long)getpid());
+	(void)setenv("LISTEN_PID", text, 1);
+	(void)snprintf(text, sizeof(text), "%u", rig->kept_count);
+	(void)setenv("LISTEN_FDS", text, 1);
+	(void)setenv("LISTEN_FDNAMES", rig->kept_names, 1);
+}
+
 static void
 run(const struct daemon_rig *rig, const char *program)
 {
@@ -78,6 +101,7 @@ run(const struct daemon_rig *rig, const char *program)
 	(void)dup2(fd, 1);
 	(void)dup2(fd, 2);
 	(void)close(fd);
+	hand_over(rig);
 	if (rig->max_fds > 0 && setrlimit(RLIMIT_NOFILE, &limit) < 0)
 		_exit(126);
 #ifdef HAS_ASAN
@@ -110,7 +134,7 @@ dial(const struct daemon_rig *rig)
 }
 
 void
-daemon_rig_start(struct daemon_rig *rig, const char *members, const char *control)
+daemon_rig_start_again(struct daemon_rig *rig)
 {
 	const uint64_t end_ms = daemon_rig_now_ms() + PATIENCE_MS;
 	const char *top = getenv("top_builddir");
@@ -120,12 +144,6 @@ daemon_rig_start(struct daemon_rig *rig, const char *members, const char *contro
 	(void)snprintf(program, sizeof(program), "%s/tests/fake/rpmad-fake",
 	    top ? top : ".");
 	ck_assert_msg(access(program, X_OK) == 0, "there is no %s", program);
-	(void)snprintf(rig->dir, sizeof(rig->dir), "/tmp/daemon_rig.XXXXXX");
-	ck_assert_ptr_nonnull(mkdtemp(rig->dir));
-	(void)snprintf(rig->socket, sizeof(rig->socket), "%s/sock", rig->dir);
-	(void)snprintf(rig->config, sizeof(rig->config), "%s/rpmad.json", rig->dir);
-	(void)snprintf(rig->log, sizeof(rig->log), "%s/log", rig->dir);
-	daemon_rig_configure(rig, members, control);
 	rig->pid = fork();
 	ck_assert_int_ge(rig->pid, 0);
 	if (rig->pid == 0)
@@ -137,6 +155,18 @@ daemon_rig_start(struct daemon_rig *rig, const char *members, const char *contro
 		(void)usleep(5000);
 	}
 	(void)close(fd);
+}
+
+void
+daemon_rig_start(struct daemon_rig *rig, const char *members, const char *control)
+{
+	(void)snprintf(rig->dir, sizeof(rig->dir), "/tmp/daemon_rig.XXXXXX");
+	ck_assert_ptr_nonnull(mkdtemp(rig->dir));
+	(void)snprintf(rig->socket, sizeof(rig->socket), "%s/sock", rig->dir);
+	(void)snprintf(rig->config, sizeof(rig->config), "%s/rpmad.json", rig->dir);
+	(void)snprintf(rig->log, sizeof(rig->log), "%s/log", rig->dir);
+	daemon_rig_configure(rig, members, control);
+	daemon_rig_start_again(rig);
 }
 
 void

@@ -21,12 +21,18 @@ struct daemon_rig {
 	char config[80];
 	char log[80];
 	unsigned int max_fds; /* for daemon_rig_start(); 0: as they are */
+	/* What the service manager kept, and its names: NAME:NAME, for the next process. */
+	const int *kept;
+	unsigned int kept_count;
+	const char *kept_names;
 };
 
 /* Start it; members is JSON of the configuration, as "\"pool\": {\"slots\": 8}", or NULL;
  * control is more members of that key, or NULL. Zero-initialise the rig first. */
 void daemon_rig_start(struct daemon_rig *rig, const char *members, const char *control);
-/* Write its configuration anew, for a reload. */
+/* Start the next process of the same socket and configuration. */
+void daemon_rig_start_again(struct daemon_rig *rig);
+/* Write its configuration anew, for a reload or the next process. */
 void daemon_rig_configure(const struct daemon_rig *rig, const char *members,
     const char *control);
 /* End it in an orderly way. It has failed where its status is not 0. */

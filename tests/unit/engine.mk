@@ -5,7 +5,8 @@ check_PROGRAMS += %D%/check_ledger %D%/check_engine_parts %D%/check_engine \
   %D%/check_engine_conn %D%/check_engine_dial %D%/check_engine_start \
   %D%/check_ledger_restore %D%/check_ledger_kill %D%/check_ledger_model %D%/check_engine_events \
   %D%/check_engine_restore %D%/check_engine_resize %D%/check_engine_aside %D%/check_store \
-  %D%/check_region %D%/check_engine_stop %D%/check_engine_faults
+  %D%/check_region %D%/check_engine_stop %D%/check_engine_faults %D%/check_engine_path \
+  %D%/check_engine_late %D%/check_engine_ring
 engine_rig = %D%/engine_rig.c %D%/engine_rig.h %D%/harness.h
 engine_test_libs = daemon/libdaemon.a lib/rpma/librpma-core.la lib/core/libcore.a \
   tests/fake/libfake.a $(EVENT_LIBS) $(JANSSON_LIBS) $(SYSTEMD_LIBS) $(CHECK_LIBS)
@@ -57,9 +58,19 @@ restore_rig = %D%/restore_rig.c %D%/restore_rig.h %D%/manager_rig.c %D%/manager_
 %C%_check_engine_stop_SOURCES = %D%/check_engine_stop.c $(engine_rig)
 %C%_check_engine_stop_CFLAGS = $(AM_CFLAGS) $(CHECK_CFLAGS) $(VERBS_CFLAGS)
 %C%_check_engine_stop_LDADD = $(engine_test_libs)
+%C%_check_engine_path_SOURCES = %D%/check_engine_path.c $(engine_rig)
+%C%_check_engine_path_CFLAGS = $(AM_CFLAGS) $(CHECK_CFLAGS) $(VERBS_CFLAGS)
+%C%_check_engine_path_LDFLAGS = $(AM_LDFLAGS) $(fake_alloc_ldflags) -Wl,--wrap=memcpy,--wrap=memmove,--wrap=__memcpy_chk
+%C%_check_engine_path_LDADD = $(engine_test_libs)
 %C%_check_engine_faults_SOURCES = %D%/check_engine_faults.c $(engine_rig)
 %C%_check_engine_faults_CFLAGS = $(AM_CFLAGS) $(CHECK_CFLAGS) $(VERBS_CFLAGS) $(RDMACM_CFLAGS)
 %C%_check_engine_faults_LDADD = $(engine_test_libs)
+%C%_check_engine_ring_SOURCES = %D%/check_engine_ring.c $(engine_rig)
+%C%_check_engine_ring_CFLAGS = $(AM_CFLAGS) $(CHECK_CFLAGS)
+%C%_check_engine_ring_LDADD = $(engine_test_libs)
+%C%_check_engine_late_SOURCES = %D%/check_engine_late.c $(engine_rig)
+%C%_check_engine_late_CFLAGS = $(AM_CFLAGS) $(CHECK_CFLAGS) $(VERBS_CFLAGS)
+%C%_check_engine_late_LDADD = $(engine_test_libs)
 %C%_check_region_SOURCES = %D%/check_region.c %D%/harness.h
 %C%_check_region_CFLAGS = $(AM_CFLAGS) $(CHECK_CFLAGS)
 %C%_check_region_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=memfd_create,--wrap=fstat,--wrap=fstatfs,--wrap=mmap

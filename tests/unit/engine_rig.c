@@ -97,6 +97,13 @@ rig_end(struct rig *rig)
 }
 
 bool
+rig_no_conns(struct rig *rig, void *arg)
+{
+	(void)arg;
+	return rig_stats(rig).conns == 0;
+}
+
+bool
 rig_until(struct rig *rig, bool (*condition)(struct rig *rig, void *arg), void *arg)
 {
 	uint64_t end_ns = loop_now_ns() + 5000000000u;

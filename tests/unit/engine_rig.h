@@ -43,6 +43,8 @@ void rig_end(struct rig *rig);
 /* Turn the loop until *condition(arg), at most 5 s; whether it came true. */
 bool rig_until(struct rig *rig, bool (*condition)(struct rig *rig, void *arg),
     void *arg);
+/* One of these: no connection is open. */
+bool rig_no_conns(struct rig *rig, void *arg);
 /* Turn it until nothing happens for one turn without waiting. */
 void rig_settle(struct rig *rig);
 /* Turn it for a time. */

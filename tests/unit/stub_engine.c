@@ -49,7 +49,6 @@ engine_new(struct loop *loop, const struct settings *settings,
 {
 	struct engine *engine = calloc(1, sizeof(*engine));
 
-	(void)err;
 	ck_assert_ptr_nonnull(engine);
 	engine->loop = loop;
 	engine->settings = settings;
@@ -59,8 +58,12 @@ engine_new(struct loop *loop, const struct settings *settings,
 	engine->device = "fake0";
 	engine->stops_at_once = stub_engine_stops_at_once;
 	engine->memory = calloc(1, ledger_memory_size(settings->pool_slots));
-	engine->data = malloc((size_t)settings->pool_slots * settings->pool_slot_size);
-	ck_assert(engine->memory && engine->data);
+	ck_assert_ptr_nonnull(engine->memory);
+	ck_assert_int_eq(region_open("stub-pool",
+			     (size_t)settings->pool_slots * settings->pool_slot_size,
+			     &engine->pool, err),
+	    0);
+	engine->data = engine->pool.base;
 	ck_assert_int_eq(ledger_new(engine->memory, settings->pool_slots,
 			     settings->pool_slot_size, STUB_INSTANCE, &engine->ledger),
 	    0);
@@ -86,7 +89,7 @@ engine_free(struct engine *engine)
 	ck_assert(ledger_check(engine->ledger));
 	ledger_free(engine->ledger);
 	free(engine->memory);
-	free(engine->data);
+	region_close(&engine->pool);
 	free(engine);
 	last = NULL;
 }
@@ -143,6 +146,12 @@ stub_engine_counts(struct engine *engine)
 	ck_assert(ledger_check(engine->ledger));
 	ledger_counts(engine->ledger, &counts);
 	return counts;
+}
+
+int
+engine_open_memory(const struct engine *engine, int *fd, struct err *err)
+{
+	return region_open_readonly(&engine->pool, fd, err);
 }
 
 const void *
@@ -238,6 +247,19 @@ engine_lease(struct engine *engine, struct ledger_owner *owner, uint64_t lease_m
 	    by_time ? loop_now_ns() + lease_ms * 1000000 : 0, out);
 }
 
+struct engine_clock
+engine_clock(void)
+{
+	return (struct engine_clock){ .now_ns = loop_now_ns(),
+		.wall_ns = loop_wall_ns() };
+}
+
+bool
+engine_is_low(const struct engine *engine)
+{
+	return engine->is_low;
+}
+
 bool
 engine_peek(struct engine *engine, struct ledger_message *out)
 {
@@ -252,6 +274,17 @@ engine_ack(struct engine *engine, const char *token)
 	if (!ledger_token_parse(engine->ledger, token, &slot, &generation))
 		return LEDGER_UNKNOWN;
 	return ledger_ack(engine->ledger, slot, generation, NULL);
+}
+
+uint32_t
+engine_ack_held(struct engine *engine, struct ledger_owner *owner)
+{
+	uint32_t slot, generation, count = 0;
+
+	while (ledger_owner_first(engine->ledger, owner, &slot, &generation) &&
+	    ledger_ack(engine->ledger, slot, generation, NULL) == LEDGER_DONE)
+		count++;
+	return count;
 }
 
 enum ledger_result

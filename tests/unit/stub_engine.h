@@ -10,6 +10,7 @@
 
 #include "daemon/engine.h"
 #include "daemon/loop.h"
+#include "daemon/region.h"
 
 #define STUB_OPS_MAX   512
 #define STUB_INSTANCE  0xc0ffee0123456789u
@@ -33,7 +34,8 @@ struct engine {
 	enum engine_state state;
 	void *memory;
 	struct ledger *ledger;
-	char *data;
+	struct region pool;
+	char *data; /* in the pool */
 	struct loop_deferred ready;
 	struct loop_timer *lease_timer;
 	struct engine_stats stats; /* what the test puts there, and counts made here */
@@ -41,6 +43,7 @@ struct engine {
 	const char *device;
 	const char *warning; /* NULL: none */
 	bool has_limits;
+	bool is_low;              /* engine_is_low() */
 	enum err_code post_fails; /* the next engine_post() gives it */
 	struct stub_op ops[STUB_OPS_MAX];
 	size_t op_count;
@@ -72,5 +75,11 @@ void stub_engine_finish(struct engine *engine, enum err_code code);
 void stub_engine_stopped(struct engine *engine);
 
 struct ledger_counts stub_engine_counts(struct engine *engine);
+
+/*
+ * One of each list: recv_errors LOC_LEN_ERR 3, post_errors ENOMEM 5, drops too_long 7,
+ * closes peer 2, rejected limit 4; 9 cm_ids, 4194304 huge_page_bytes.
+ */
+void stub_engine_count(struct engine *engine);
 
 #endif
