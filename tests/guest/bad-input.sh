@@ -82,7 +82,7 @@ refused "a peer that does not listen" conn.open "{\"addr\":\"$RDMA_IP\",\"port\"
 "$RPMACTL" poll --follow --json >received.json 2>follow.err &
 follow=$!
 background+=("$follow")
-"$CM_SEND" --addr "$RDMA_IP" --port $PORT --count 30 --max-len 64 --hold 12 --manifest other.manifest >other.out 2>&1 &
+"$CM_SEND" --addr "$RDMA_IP" --port $PORT --count 30 --max-len 64 --hold 600 --manifest other.manifest >other.out 2>&1 &
 other=$!
 background+=("$other")
 wait_until 10 stats_say '.cm.conns == 1'
@@ -90,6 +90,7 @@ check "a message longer than a slot is refused" "$CM_SEND" --addr "$RDMA_IP" --p
 check_json "its connection is closed for that reason" '[.conns[] | select(.state == "closed" and .reason == "message_too_long")] | length == 1' \
   "$("$RPMACTL" conns --closed --json)"
 check_is "the other one is open" 1 "$(stat_of .cm.conns)"
+kill -USR1 $other
 wait $other
 check_is "and ends in order" 0 $?
 wait_until 10 has_lines received.json 30

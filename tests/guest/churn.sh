@@ -10,17 +10,19 @@ connects=${CONNECTS:-1000}
 
 descriptors() { find "/proc/$RPMAD_PID/fd" -mindepth 1 | wc -l; }
 rss_kib() { sed -n 's/^VmRSS:[[:space:]]*\([0-9]*\).*/\1/p' "/proc/$RPMAD_PID/status"; }
-# TCP connections that were closed with data unread (linux, Documentation/networking/snmp_counter.rst: TcpExtTCPAbortOnClose).
-unread_closes() { nstat -asz TcpExtTCPAbortOnClose | sed -n 's/^TcpExtTCPAbortOnClose *\([0-9]*\).*/\1/p'; }
 cm_ids() { rdma resource show cm_id | grep -c "pid $RPMAD_PID "; }
 is_quiet() { stats_say '.cm.conns == 0 and .slots.ready == 0 and .slots.leased == 0'; }
 
-# flood FIRST LAST: senders, each killed after some completions.
+# value NAME LINE: of "NAME=VALUE" in it.
+value() { sed -n "s/.* $1=\([0-9]*\).*/\1/p" <<<"$2"; }
+
+# flood FIRST LAST: senders, each killed after some completions. What they had posted may have come, what they saw completed has;
+# the number of its connection tells each message's sender.
 flood() {
   local seed
   for seed in $(seq "$1" "$2"); do
-    "$CM_SEND" --addr "$RDMA_IP" --port $PORT --flood --max-len 256 --seed "$seed" --kill-after $((seed % 40 + 1)) \
-      --manifest "killed.$((seed % 10))" >/dev/null 2>&1
+    "$CM_SEND" --addr "$RDMA_IP" --port $PORT --flood --min-len 32 --max-len 256 --seed "$seed" --kill-after $((seed % 40 + 1)) \
+      --first $((30000 + seed)) --manifest "killed.$seed" --posted "posted.$seed" >/dev/null 2>&1
   done 2>/dev/null
 }
 
@@ -29,6 +31,7 @@ flat() {
   check "$1: all connections end, all messages are taken" wait_until 60 is_quiet
   check_is "$1: as many descriptors as before" "$fds" "$(descriptors)"
   check_is "$1: as many CM ids as before" "$ids" "$(cm_ids)"
+  check_is "$1: rpmad says so, too" "$ids" "$(stat_of .cm.ids)"
   check_below "$1: no more than 2 MiB more memory" $((rss + 2048)) "$(rss_kib)"
   check_conserved
 }
@@ -37,31 +40,40 @@ flat() {
 start_rpmad '.pool = {slots: 4096, slot_size: 512} | .receive = {target: 4096}'
 start_follow received.json
 # What is allocated once and kept is allocated now.
+killed_aborts=$(unread_closes)
 flood 1 20
-"$CM_SEND" --addr "$RDMA_IP" --port $PORT --conns 8 --rounds 10 --count 1 >/dev/null 2>&1
+"$CM_SEND" --addr "$RDMA_IP" --port $PORT --conns 8 --rounds 10 --count 1 --min-len 32 --max-len 64 --first 20000 --manifest warm.manifest >/dev/null 2>&1
 wait_until 60 is_quiet
 fds=$(descriptors) ids=$(cm_ids) rss=$(rss_kib)
 diag "$fds descriptors, $ids CM ids, $rss KiB"
-rm -f killed.*
 
 flood 101 $((100 + deaths))
 flat "$deaths senders killed"
-aborted=$(unread_closes)
+connect_aborts=$(unread_closes)
+killed_aborts=$((connect_aborts - killed_aborts))
 "$CM_SEND" --addr "$RDMA_IP" --port $PORT --rounds "$connects" --count 1 --min-len 32 --max-len 64 --seed 7 --manifest connects.manifest >sender.out 2>&1
 check_is "$connects connections made and ended" 0 $?
 flat "$connects connections"
+connect_aborts=$(($(unread_closes) - connect_aborts))
 diag "$(descriptors) descriptors, $(cm_ids) CM ids, $(rss_kib) KiB"
 kill -TERM "$follow"
 wait "$follow"
+# What came is of its sender, in order and whole, none twice, and all that a sender saw completed came.
+cat killed.* warm.manifest connects.manifest >sent.manifest
+cat posted.* warm.manifest connects.manifest >sent.posted
 if [ "$RDMA_DEV" = siw0 ]; then
+  # There a send is through when it is on its way, so the last ones of a connection may be missing.
+  check "what came is right, nothing twice, the last ones apart" "$VERIFY" --missing --posted sent.posted received.json sent.manifest
   # soft-iWARP closes the TCP connection when the peer does, also with a message in it that it has not read yet. A receiver that
-  # leaves its queue pairs alone loses as many. The kernel counts each such close, so each message that is missing is accounted for.
-  aborted=$(($(unread_closes) - aborted))
-  check "what came is right, nothing twice" "$VERIFY" --extra --missing received.json connects.manifest
-  check_is "what is missing is what the kernel closed unread" "$aborted" \
-    "$("$VERIFY" --extra received.json connects.manifest | sed -n 's/.* faults=//p')"
+  # leaves its queue pairs alone loses as many. The kernel counts each such close, so all that is missing is accounted for: by one
+  # of them for each sender, and of the connections, which carry one message each, by as many.
+  killed=$("$VERIFY" --missing --extra received.json killed.*)
+  diag "of the killed senders: $killed; the kernel closed $killed_aborts connections with data unread"
+  check "no more senders lack something than there are such closes" test "$(value lossy "$killed")" -le "$killed_aborts"
+  check_is "what is missing of the connections is what the kernel closed unread" "$connect_aborts" \
+    "$(value missing "$("$VERIFY" --missing --extra received.json connects.manifest)")"
 else
-  check "what the connections sent came, each once" "$VERIFY" --extra received.json connects.manifest
+  check "what came is right, none twice, and all that was completed" "$VERIFY" --posted sent.posted received.json sent.manifest
 fi
 check_json "the ledger was never out of balance" '.recv.ledger_faults_total == 0 and .recv.dropped_total == 0' "$("$RPMACTL" stats --json)"
 check_json "the last closed connections are remembered, with reasons" '.conns | length == 64 and all(.[]; .reason != null)' \

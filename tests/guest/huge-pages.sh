@@ -26,6 +26,7 @@ check_is "the system has some" $pages "$(available)"
 start_rpmad "$pool"
 check_json "they are what was asked for, and what is in effect" \
   ".huge_pages and .page_size == $page and .pool_bytes == $((pages * page)) and .effective >= .asked" "$("$RPMACTL" srq --json)"
+check_is "so many bytes are in them" $((pages * page)) "$(stat_of .memory.huge_page_bytes)"
 check_is "they are taken" 0 "$(available)"
 "$CM_SEND" --addr "$RDMA_IP" --port $PORT --count 100 --manifest sent.manifest >sender.out 2>&1
 check_is "all sends completed" 0 $?
@@ -37,6 +38,7 @@ check_is "they are given back" $pages "$(available)"
 
 start_rpmad .
 check_json "not asked for, they are not taken" '(.huge_pages | not) and .page_size == 4096' "$("$RPMACTL" srq --json)"
+check_is "nothing is in them" 0 "$(stat_of .memory.huge_page_bytes)"
 check_is "by nobody" $pages "$(available)"
 check_stop
 sysctl -q vm.nr_hugepages=0

@@ -246,6 +246,22 @@ stop_follow() {
   wait "$follow" 2>/dev/null
 }
 
+# drain FILE: all messages that are there, acknowledged.
+drain() {
+  local lines
+  : >"$1"
+  while lines=$("$RPMACTL" poll -n 500 --json 2>/dev/null) && [ "$(jq '.completions | length' <<<"$lines")" -gt 0 ]; do
+    printf '%s\n' "$lines" >>"$1"
+  done
+}
+
+# ended FILE: a line "CONN REASON MESSAGES" of each connection of which the log FILE says that it ended. The log needs the level info.
+ended() { sed -n 's/.* \([0-9]*\): closed peer=.* reason=\([^ ]*\) messages=\([0-9]*\)$/\1 \2 \3/p' "$1" | sort -n; }
+
+# unread_closes: TCP connections that were closed with data unread (linux, Documentation/networking/snmp_counter.rst:
+# TcpExtTCPAbortOnClose). soft-iWARP closes its end when the peer does, also with a message in it that it has not read yet.
+unread_closes() { nstat -asz TcpExtTCPAbortOnClose | sed -n 's/^TcpExtTCPAbortOnClose *\([0-9]*\).*/\1/p'; }
+
 # --- the installed service ---
 
 # Services wait for the boot, which this guest has not had: of that only what takes no time is done. To clear /tmp, as a boot
@@ -259,6 +275,26 @@ boot_no_more() {
   done
   systemctl -q mask --runtime tmp.mount 2>/dev/null
   check "systemd says that the machine has booted" timeout 60 systemctl start basic.target
+}
+
+# since_ms UNIT: when it became active, since the kernel began.
+since_ms() { echo $(($(systemctl show -P ActiveEnterTimestampMonotonic "$1") / 1000)); }
+
+# check_boot: this machine has booted, and that has started the service, which its package had enabled.
+check_boot() {
+  local manager service boot tests
+  manager=$(($(systemctl show -P UserspaceTimestampMonotonic) / 1000))
+  service=$(since_ms rpmad.service) boot=$(since_ms multi-user.target) tests=$(since_ms rpmad-guest.service)
+  check_is "the machine has booted" active "$(systemctl is-active multi-user.target)"
+  has_started() { journalctl -q -b -o cat _PID=1 | grep -q '^Startup finished in '; }
+  check "as systemd says, too" wait_until 60 has_started
+  check_is "the service is active" active "$(systemctl is-active rpmad.service)"
+  check_is "as its package had it enabled" "enabled enabled" "$(systemctl is-enabled rpmad.service rpmad.socket | paste -sd " ")"
+  check "since before the boot was over, and that before the tests began: $service, $boot, $tests ms, systemd since $manager" \
+    test "$service" -gt 0 -a "$service" -le "$boot" -a "$boot" -le "$tests"
+  check_is "the journal of this boot has its one start" "1 1" \
+    "$(journalctl -q -b -o cat -u rpmad.service | awk '/^Starting rpmad.service/ { starting++ } /^Started rpmad.service/ { started++ } END { print starting, started }')"
+  check "its socket answers" "$RPMACTL" -t 10 status
 }
 
 # --- two nodes ---

@@ -43,17 +43,20 @@ check_json "none of them had a connection" '.cm.accepted_total == 0 and .cm.clos
 wait_until 10 settled
 check_is "descriptors and CM ids are as before" "$before" "$(descriptors) $(cm_ids)"
 check_below "no more than 1 MiB more memory" $((rss + 1024)) "$(rss_kib)"
-check_below "a line of the log each would be too much" 200 "$(lines)"
+check_below "a line of the log each would be too much" $((refusals / 5)) "$(lines)"
 check_stop
 
 start_rpmad '.connections = {max: 3}'
-"$CM_SEND" --addr "$RDMA_IP" --port $PORT --conns 3 --count 1 --hold 4 >sender.out 2>&1 &
+"$CM_SEND" --addr "$RDMA_IP" --port $PORT --conns 3 --count 1 --hold 600 >sender.out 2>&1 &
 sender=$!
 background+=("$sender")
-wait_until 10 stats_say '.cm.conns == 3'
+wait_until 30 stats_say '.cm.conns == 3'
 "$KNOCK" client "$RDMA_IP" $PORT reject
 check_is "one connection more than there may be is refused" 0 $?
 check "for that reason" refused_as limit 1
+check_is "rpmad holds a CM id for its listener and for each of them" 4 "$(stat_of .cm.ids)"
+check_is "the kernel says so, too" 4 "$(cm_ids)"
+kill -USR1 $sender
 wait $sender
 check_is "the others do not notice" 0 $?
 check "when they have gone" wait_until 10 stats_say '.cm.conns == 0'
@@ -83,9 +86,10 @@ took=$(($(now_ms) - begin))
 diag "$((crowds * each)) connections from $crowds processes took $took ms; status took $asked ms"
 check_is "$((crowds * each)) connections at once: each is made, and its message taken" $crowds $ok
 [ $ok = $crowds ] || for i in $(seq $crowds); do diag_file "crowd.$i" 2; done
-check_below "within 200 ms for each" $((crowds * each * 200)) $took
+# Some 40 ms each if nothing else runs here.
+check_below "within 2 s for each" $((crowds * each * 2000)) $took
 check_below "meanwhile others are answered within 5 s" 5000 $asked
-check "all are gone" wait_until 20 stats_say '.cm.conns == 0'
+check "all are gone" wait_until 60 stats_say '.cm.conns == 0'
 check_json "none was refused, all messages are here" \
   ".cm.accepted_total == $((crowds * each)) and (.cm.rejected | length == 0) and .recv.messages_total == $((crowds * each))" "$("$RPMACTL" stats --json)"
 check_conserved
@@ -93,15 +97,15 @@ check_stop
 
 # --- idle ---
 
-start_rpmad '.connections = {idle_ms: 3000}'
-"$CM_SEND" --addr "$RDMA_IP" --port $PORT --count 1 --hold 20 >sender.out 2>&1 &
+start_rpmad '.connections = {idle_ms: 8000}'
+"$CM_SEND" --addr "$RDMA_IP" --port $PORT --count 1 --hold 600 >sender.out 2>&1 &
 sender=$!
 background+=("$sender")
 wait_until 10 stats_say '.cm.conns == 1'
 check_json "how long a connection is silent is shown" '.conns[0].last_recv_age_ms | type == "number"' "$("$RPMACTL" conns --json)"
 # As if its host had died.
 kill -STOP $sender
-check "one that is silent for too long is closed" wait_until 15 stats_say '.cm.conns == 0'
+check "one that is silent for too long is closed" wait_until 60 stats_say '.cm.conns == 0'
 check_json "for that reason" '[.conns[].reason] == ["idle"]' "$("$RPMACTL" conns --closed --json)"
 kill -KILL $sender
 check_stop

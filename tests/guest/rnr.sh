@@ -7,10 +7,19 @@
 if [ "$RDMA_DEV" != rxe0 ]; then
   # There an empty queue ends the connection, and has to be called by its name.
   start_rpmad '.pool = {slots: 8} | .receive = {target: 8}'
-  "$CM_SEND" --addr "$RDMA_IP" --port $PORT --count 200 --max-len 64 >sender.out 2>&1
+  "$CM_SEND" --addr "$RDMA_IP" --port $PORT --count 200 --max-len 64 --manifest sent.manifest --posted sent.posted >sender.out 2>&1
   wait_until 10 stats_say '.cm.conns == 0'
   check_json "an empty queue is the reason why the connection ended" \
     '[.conns[] | .reason] == ["srq_empty"]' "$("$RPMACTL" conns --closed --json)"
+  check "it is counted by that name" stats_say '[.cm.closes[] | select(.reason == "srq_empty") | .count] == [1]'
+  check_json "and status says what it costs, and what to do" \
+    '[.warnings[] | select(test("^1 connection ended because the SRQ was empty.*raise pool.slots"))] | length == 1' "$("$RPMACTL" status --json)"
+  "$RPMACTL" poll -n 20 --json >received.json
+  came=$(jq '.completions | length' received.json)
+  diag "$(wc -l <sent.manifest) sends completed, $came messages came"
+  check_is "what there was room for came" 8 "$came"
+  check "the first ones, in order, unharmed" "$VERIFY" --missing --posted sent.posted received.json sent.manifest
+  check_json "the connection that lost the others says how many came" ".conns[0].messages == $came" "$("$RPMACTL" conns --closed --json)"
   check_conserved
   check_stop
   finish
@@ -29,7 +38,8 @@ stalls() {
   start_rpmad ".receive = {refill: \"manual\", min_rnr_timer_us: $2}"
   sum=0
   for round in $(seq "$1"); do
-    "$CM_SEND" --addr "$RDMA_IP" --port $PORT --count 20 --max-len 64 --seed "$round" >sender.out 2>&1 &
+    # It asks for no retry. The acceptance says how often it tries, and that is without end.
+    "$CM_SEND" --addr "$RDMA_IP" --port $PORT --count 20 --max-len 64 --seed "$round" --rnr-retries 0 --manifest sent.manifest >sender.out 2>&1 &
     sender=$!
     background+=("$sender")
     wait_until 10 stats_say '.cm.conns == 1'
@@ -45,8 +55,10 @@ stalls() {
     wait $sender
     status=$?
     check_is "timer of $2 us, round $round: all sends completed" 0 "$status"
+    wait_until 5 stats_say '.slots.ready == 20'
     "$RPMACTL" poll -n 20 --json >received.json
-    check_is "timer of $2 us, round $round: nothing is lost" 20 "$(jq '.completions | length' received.json)"
+    check "timer of $2 us, round $round: each message came once, in order, unharmed" "$VERIFY" received.json sent.manifest
+    check "timer of $2 us, round $round: and no more" stats_say ".recv.messages_total == 20 * $round and .slots.ready == 0"
     took=$("$RPMACTL" events --json -n 1024 | jq -s '.[0] * .[1] | '"$since_refill" - received.json)
     diag "timer of $2 us, round $round: $tries tries in a second, the last message $took us after the refill"
     sum=$((sum + took))

@@ -15,20 +15,25 @@ peer() {
   background+=($!)
 }
 
+# leave_peers: with the daemon they have lost what they were there for.
+leave_peers() {
+  local pid
+  for pid in ${peers[@]+"${peers[@]}"}; do
+    wait_until 3 is_gone "$pid" || kill -KILL "$pid" 2>/dev/null
+    wait "$pid" 2>/dev/null
+  done
+  peers=()
+}
+
 # ends NAME: the daemon, then what is left of its peers.
 ends() {
-  local pid
   stop_rpmad
   # shellcheck disable=SC2154 # set by stop_rpmad
   check_is "$1: it ends in order" 0 "$rpmad_status"
   # shellcheck disable=SC2154
   check_below "$1: within 5 s" 5000 "$rpmad_stop_ms"
   diag "$1: $rpmad_stop_ms ms"
-  for pid in ${peers[@]+"${peers[@]}"}; do
-    wait_until 3 is_gone "$pid" || kill -KILL "$pid" 2>/dev/null
-    wait "$pid" 2>/dev/null
-  done
-  peers=()
+  leave_peers
 }
 
 write_config 'del(.listen)'
@@ -43,15 +48,37 @@ peer "$RPMACTL" connect 192.168.77.99:7471
 wait_until 10 stats_say '.control.clients == 3'
 ends "a poll waits, a peer is looked for"
 
-# All that completes before the end is in the ledger, and the log says how much that is.
-start_rpmad '.pool = {slots: 16384, slot_size: 256} | .receive = {target: 16384}'
-peer "$CM_SEND" --addr "$RDMA_IP" --port $PORT --conns 4 --flood --max-len 256 --manifest flood.manifest
+# All that completes before the end is in the ledger. A service manager keeps that, so the next daemon says what is in it.
+unit=rpmad-stop
+write_config '.pool = {slots: 16384, slot_size: 256} | .receive = {target: 16384}'
+check "a service manager starts it" systemd-run -q --unit $unit -p DefaultDependencies=no -p Type=notify -p NotifyAccess=main \
+  -p FileDescriptorStoreMax=16 -p Restart=always -p ExecStopPost="/bin/sh -c 'echo \$EXIT_STATUS >$DIR/unit.status'" \
+  -p LimitMEMLOCK=infinity -p StandardError="append:$DIR/unit.log" "$RPMAD" -c "$DIR/rpmad.json"
+wait_until 15 rpmad_runs
+main=$(systemctl show -P MainPID $unit)
+peer "$CM_SEND" --addr "$RDMA_IP" --port $PORT --conns 4 --flood --max-len 256 --manifest flood.manifest --posted flood.posted
 wait_until 20 stats_say '.recv.messages_total > 500'
-ends "in a flood that nobody reads"
-kept=$(sed -n 's/.*messages=\([0-9]*\) were not acknowledged.*/\1/p' rpmad.log | tail -n 1)
+begin=$(now_ms)
+kill -TERM "$main"
+check "in a flood that nobody reads: it ends" wait_until 15 is_gone "$main"
+check_below "in a flood that nobody reads: within 5 s" 5000 $(($(now_ms) - begin))
+check "the next one runs" wait_until 15 rpmad_runs
+check_is "the first ended in order" 0 "$(cat unit.status)"
+leave_peers
+kept=$(sed -n 's/.*messages=\([0-9]*\) were not acknowledged.*/\1/p' unit.log)
+drain kept.json
 diag "$(wc -l <flood.manifest) sends had completed, ${kept:-no} messages were there at the end"
-# On iWARP a send is through when it is on its way.
-[ "$RDMA_DEV" != rxe0 ] || check "every message whose sender saw success is there" test "$(wc -l <flood.manifest)" -le "${kept:-0}"
+check_is "what it said that it leaves is there" "${kept:-0}" "$(jq -s '[.[].completions[]] | length' kept.json)"
+if [ "$RDMA_DEV" = rxe0 ]; then
+  check "every message whose sender saw success is there, unharmed, in order, none twice" "$VERIFY" --posted flood.posted kept.json flood.manifest
+else
+  # On iWARP a send is through when it is on its way.
+  check "every message whose sender saw success is there, the last ones of each connection apart, unharmed, in order, none twice" \
+    "$VERIFY" --missing --posted flood.posted kept.json flood.manifest
+fi
+check_is "each connection says that the end was its end, and how many of its messages came" "shutdown shutdown shutdown shutdown $kept" \
+  "$(ended unit.log | awk '{ printf "%s ", $2; n += $3 } END { print n }')"
+systemctl stop $unit
 
 if [ "$RDMA_DEV" = rxe0 ]; then
   # On iWARP the connection would have ended before.

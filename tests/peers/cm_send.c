@@ -113,7 +113,12 @@ next_event(struct sender *s, struct conn **out, int *status)
 static void
 expect_event(struct sender *s, struct conn *conn, enum rdma_cm_event_type wanted)
 {
-	uint64_t deadline = now_ms() + 2 * CM_TIMEOUT_MS;
+	/* On a bad link the kernel says again, every 4.3 s, what the peer has to hear. */
+	uint64_t ms =
+	    wanted == RDMA_CM_EVENT_ESTABLISHED || wanted == RDMA_CM_EVENT_DISCONNECTED
+	    ? 1000ull * s->options.stall_s
+	    : 2 * CM_TIMEOUT_MS;
+	uint64_t deadline = now_ms() + ms;
 	struct conn *other;
 	int status;
 
@@ -160,8 +165,8 @@ conn_open(struct sender *s, struct conn *conn, uint32_t index)
 	struct ibv_qp_init_attr qp = { .qp_type = IBV_QPT_RC, .sq_sig_all = 1 };
 	struct rdma_conn_param param = { .responder_resources = 1,
 		.initiator_depth = 1,
-		.retry_count = 7,
-		.rnr_retry_count = 7 };
+		.retry_count = s->options.retries,
+		.rnr_retry_count = s->options.rnr_retries };
 
 	conn->index = index;
 	conn->posted = conn->done = 0;
@@ -246,6 +251,7 @@ fill_window(struct sender *s, struct conn *conn)
 
 		message_make(&s->options, conn->index, conn->posted,
 		    conn->buf + (size_t)slot * s->slot_size, message);
+		message_posted(&s->options, message);
 		if (!post(s, conn, slot, message->len, conn->posted))
 			return;
 		conn->posted++;
@@ -265,11 +271,8 @@ on_completion(struct sender *s, const struct ibv_wc *wc)
 		message_sent(&s->options, message);
 		s->messages++;
 		s->bytes += message->len;
-		if (s->messages == s->options.kill_after) {
-			if (s->options.manifest)
-				(void)fflush(s->options.manifest);
+		if (s->messages == s->options.kill_after)
 			(void)raise(SIGKILL);
-		}
 		return;
 	}
 	conn->failed = true;
@@ -476,12 +479,11 @@ main(int argc, char *argv[])
 	prepare(&s);
 	for (uint32_t round = 0; round < o->rounds; round++) {
 		for (uint32_t i = 0; i < o->conns; i++)
-			conn_open(&s, &s.conns[i], round * o->conns + i);
+			conn_open(&s, &s.conns[i], o->first + round * o->conns + i);
 		send_all(&s);
 		if (o->too_long > 0)
 			send_too_long(&s);
-		if (o->hold_s > 0 && !o->flood)
-			(void)sleep(o->hold_s);
+		options_hold(o);
 		close_all(&s);
 	}
 	if (o->manifest && fclose(o->manifest))

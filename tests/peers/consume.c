@@ -2,17 +2,23 @@
 /*
  * consume SOCKET FILE SEED STEPS
  *
- * A consumer that dies: it polls up to 8 messages at a time, appends each to FILE as a line of
- * JSON, acknowledges them and appends a line "acked NUMBER" for each. After about STEPS of its steps
- * (poll, write, acknowledge, note) it kills itself between two of them, as SIGKILL would; STEPS 0:
- * it goes on until nothing comes for 2 s. It speaks the protocol by itself, not by our code.
+ * A consumer that dies: it polls up to 8 messages at a time, deals with one after the other and
+ * acknowledges them. It dies after about STEPS messages, in the midst of some, or when it has
+ * asked for the acknowledgement and not heard of it, by SIGKILL; STEPS 0: it goes on until nothing
+ * comes for 2 s. It keeps a record at the end of FILE, whole whenever it dies:
+ *
+ *   polled SEED COMPLETION    of each message, the completion as a line of JSON
+ *   asked SEED NUMBER...      to acknowledge these
+ *   acked SEED NUMBER...      the daemon says that they are
+ *
+ * It speaks the protocol by itself, not by our code.
  *
  * status   0: nothing came any more; 1: something is wrong
  */
 #include <errno.h>
-#include <fcntl.h>
 #include <jansson.h>
 #include <signal.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -24,7 +30,12 @@
 	"{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"recv.poll\",\"params\":" \
 	"{\"max\":8,\"wait_ms\":2000}}\n"
 
-static unsigned long steps_left; /* 0: it lives */
+struct consumer {
+	FILE *daemon;
+	FILE *record;
+	const char *seed;
+	unsigned long steps_left; /* 0: it lives */
+};
 
 static void
 die(const char *what)
@@ -35,9 +46,9 @@ die(const char *what)
 
 /* One step is done: this may have been the last. */
 static void
-step(void)
+step(struct consumer *c)
 {
-	if (steps_left > 0 && --steps_left == 0)
+	if (c->steps_left > 0 && --c->steps_left == 0)
 		(void)kill(getpid(), SIGKILL);
 }
 
@@ -55,17 +66,24 @@ dial(const char *path)
 	return fd;
 }
 
-/* Send a line and read the result of its reply. */
-static json_t *
-ask(FILE *f, const char *line)
+static void
+tell(const struct consumer *c, const char *line)
 {
 	const size_t len = strlen(line);
+
+	if (send(fileno(c->daemon), line, len, MSG_NOSIGNAL) != (ssize_t)len)
+		die("the daemon is gone");
+}
+
+/* The result of the next reply. */
+static json_t *
+hear(const struct consumer *c)
+{
 	static char *reply;
 	static size_t size;
 	json_t *value, *result;
 
-	if (send(fileno(f), line, len, MSG_NOSIGNAL) != (ssize_t)len ||
-	    getline(&reply, &size, f) < 0)
+	if (getline(&reply, &size, c->daemon) < 0)
 		die("the daemon is gone");
 	value = json_loads(reply, 0, NULL);
 	result = json_object_get(value, "result");
@@ -76,35 +94,47 @@ ask(FILE *f, const char *line)
 	return result;
 }
 
-/* Append one line by one write(2), so that a death leaves it whole or absent. */
+/* What is in the file survives a death. */
 static void
-append(int fd, const char *text, size_t len)
+keep(const struct consumer *c)
 {
-	if (write(fd, text, len) != (ssize_t)len)
+	if (fflush(c->record) != 0)
 		die("cannot write");
 }
 
 static void
-write_delivered(int fd, const json_t *completions)
+record_polled(const struct consumer *c, const json_t *completions)
 {
 	const json_t *completion;
 	size_t i;
 
 	json_array_foreach(completions, i, completion) {
 		char *text = json_dumps(completion, JSON_COMPACT);
-		size_t len = text ? strlen(text) : 0;
 
 		if (!text)
 			die("no memory");
-		text[len] = '\n'; /* in place of its NUL */
-		append(fd, text, len + 1);
+		(void)fprintf(c->record, "polled %s %s\n", c->seed, text);
 		free(text);
-		step();
 	}
+	keep(c);
 }
 
 static void
-acknowledge(FILE *f, const json_t *completions)
+record_numbers(const struct consumer *c, const char *what, const json_t *completions)
+{
+	const json_t *completion;
+	size_t i;
+
+	(void)fprintf(c->record, "%s %s", what, c->seed);
+	json_array_foreach(completions, i, completion)
+		(void)fprintf(c->record, " %lld",
+		    (long long)json_integer_value(json_object_get(completion, "seq")));
+	(void)fputc('\n', c->record);
+	keep(c);
+}
+
+static void
+acknowledge(struct consumer *c, const json_t *completions)
 {
 	const json_t *completion;
 	char line[1024];
@@ -118,54 +148,53 @@ acknowledge(FILE *f, const json_t *completions)
 		    i ? "," : "",
 		    json_string_value(json_object_get(completion, "token")));
 	(void)snprintf(line + n, sizeof(line) - (size_t)n, "]}}\n");
-	json_decref(ask(f, line));
-	step();
+	record_numbers(c, "asked", completions);
+	tell(c, line);
+	step(c);
+	json_decref(hear(c));
+	record_numbers(c, "acked", completions);
 }
 
-static void
-note_acked(int fd, const json_t *completions)
+/* False: nothing came. */
+static bool
+take_some(struct consumer *c)
 {
-	const json_t *completion;
-	char line[40];
-	size_t i;
-	int n;
+	json_t *result, *completions;
+	size_t count;
 
-	json_array_foreach(completions, i, completion) {
-		n = snprintf(line, sizeof(line), "acked %lld\n",
-		    (long long)json_integer_value(json_object_get(completion, "seq")));
-		append(fd, line, (size_t)n);
+	tell(c, POLL);
+	result = hear(c);
+	completions = json_object_get(result, "completions");
+	count = json_array_size(completions);
+	if (count > 0) {
+		record_polled(c, completions);
+		for (size_t i = 0; i < count; i++)
+			step(c);
+		acknowledge(c, completions);
 	}
-	step();
+	json_decref(result);
+	return count > 0;
 }
 
 int
 main(int argc, char **argv)
 {
-	FILE *f;
-	int fd;
+	struct consumer c = { .daemon = NULL };
 
 	if (argc != 5)
 		die("usage: consume SOCKET FILE SEED STEPS");
-	srandom((unsigned int)strtoul(argv[3], NULL, 10));
-	steps_left = strtoul(argv[4], NULL, 10);
-	if (steps_left > 0)
-		steps_left = 1 + (unsigned long)random() % (2 * steps_left);
-	fd = open(argv[2], O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600);
-	if (fd < 0)
+	c.seed = argv[3];
+	srandom((unsigned int)strtoul(c.seed, NULL, 10));
+	c.steps_left = strtoul(argv[4], NULL, 10);
+	if (c.steps_left > 0)
+		c.steps_left = 1 + (unsigned long)random() % (2 * c.steps_left);
+	c.record = fopen(argv[2], "ae");
+	if (!c.record)
 		die("cannot open the file");
-	f = fdopen(dial(argv[1]), "r");
-	if (!f)
+	c.daemon = fdopen(dial(argv[1]), "r");
+	if (!c.daemon)
 		die("no memory");
-	for (;;) {
-		json_t *result = ask(f, POLL);
-		json_t *completions = json_object_get(result, "completions");
-
-		step();
-		if (json_array_size(completions) == 0)
-			return 0;
-		write_delivered(fd, completions);
-		acknowledge(f, completions);
-		note_acked(fd, completions);
-		json_decref(result);
-	}
+	while (take_some(&c))
+		;
+	return 0;
 }

@@ -17,6 +17,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "tests/peers/must.h"
+
 #define SRQ_BUFS  512u
 #define BUF_BYTES 64u
 #define AT_ONCE   16u /* dials under way */
@@ -37,16 +39,6 @@ struct crowd {
 	uint32_t count; /* wanted */
 	uint32_t dialled, established, messages, closed;
 };
-
-static void
-must(int result, const char *what)
-{
-	if (result == 0)
-		return;
-	(void)fprintf(stderr, "crowd: %s: %s (errno %d)\n", what, rpma_err_2str(result),
-	    rpma_err_last_errno());
-	exit(1);
-}
 
 static void
 report(const char *when)

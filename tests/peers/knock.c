@@ -16,20 +16,12 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "tests/peers/must.h"
+
 #define EVENT_MS 10000
 
-static void
-must(int result, const char *what)
-{
-	if (result == 0)
-		return;
-	(void)fprintf(stderr, "knock: %s: %s (errno %d)\n", what, rpma_err_2str(result),
-	    rpma_err_last_errno());
-	exit(1);
-}
-
-static void
-event_is(struct rpma_conn *conn, enum rpma_conn_event wanted)
+static enum rpma_conn_event
+next_event(struct rpma_conn *conn)
 {
 	enum rpma_conn_event event = RPMA_CONN_UNDEFINED;
 	struct pollfd fd = { .events = POLLIN };
@@ -37,6 +29,12 @@ event_is(struct rpma_conn *conn, enum rpma_conn_event wanted)
 	must(rpma_conn_get_event_fd(conn, &fd.fd), "rpma_conn_get_event_fd");
 	if (poll(&fd, 1, EVENT_MS) > 0)
 		must(rpma_conn_next_event(conn, &event), "rpma_conn_next_event");
+	return event;
+}
+
+static void
+event_is(enum rpma_conn_event event, enum rpma_conn_event wanted)
+{
 	if (event == wanted)
 		return;
 	(void)fprintf(stderr, "knock: %s instead of: %s\n",
@@ -56,6 +54,23 @@ peer_at(const char *addr, enum rpma_util_ibv_context_type type)
 	return peer;
 }
 
+/*
+ * From beginning to end. The kernel's connection manager serves messages of a peer on several
+ * processors: that a connection has ended can overtake that it was established.
+ */
+static void
+see_off(struct rpma_conn *conn)
+{
+	enum rpma_conn_event event = next_event(conn);
+
+	if (event == RPMA_CONN_CLOSED) {
+		(void)printf("ended before it was established\n");
+		return;
+	}
+	event_is(event, RPMA_CONN_ESTABLISHED);
+	event_is(next_event(conn), RPMA_CONN_CLOSED);
+}
+
 /* False after the last one. */
 static bool
 open_door(struct rpma_ep *ep)
@@ -73,8 +88,7 @@ open_door(struct rpma_ep *ep)
 		return wish != 'l';
 	}
 	must(rpma_conn_req_connect(&req, NULL, &conn), "rpma_conn_req_connect");
-	event_is(conn, RPMA_CONN_ESTABLISHED);
-	event_is(conn, RPMA_CONN_CLOSED);
+	see_off(conn);
 	(void)rpma_conn_disconnect(conn);
 	must(rpma_conn_delete(&conn), "rpma_conn_delete");
 	return true;
@@ -111,11 +125,11 @@ knock(struct rpma_peer *peer, const char *addr, const char *port, char *wish)
 		return;
 	must(result, "rpma_conn_req_connect");
 	if (*wish == 'a') {
-		event_is(conn, RPMA_CONN_ESTABLISHED);
+		event_is(next_event(conn), RPMA_CONN_ESTABLISHED);
 		must(rpma_conn_disconnect(conn), "rpma_conn_disconnect");
-		event_is(conn, RPMA_CONN_CLOSED);
+		event_is(next_event(conn), RPMA_CONN_CLOSED);
 	} else {
-		event_is(conn, RPMA_CONN_REJECTED);
+		event_is(next_event(conn), RPMA_CONN_REJECTED);
 	}
 	must(rpma_conn_delete(&conn), "rpma_conn_delete");
 }

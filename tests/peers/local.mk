@@ -1,8 +1,10 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Senders and consumers that share no code with what they test, and the comparison of what was sent with what arrived. The third one,
 # on Debian's librpma, is built by build.sh where the tests need it.
-noinst_PROGRAMS += %D%/cm_send %D%/consume %D%/crowd %D%/echo %D%/knock %D%/ping %D%/rkey_owner \
-  %D%/rkey_probe %D%/verify
+noinst_PROGRAMS += %D%/cm_send %D%/consume %D%/consume_in_place %D%/crowd %D%/echo %D%/knock %D%/leave %D%/ping \
+  %D%/rkey_owner %D%/rkey_probe %D%/rpmad_watched %D%/unframe %D%/verify
+
+must = %D%/must.c %D%/must.h
 
 %C%_cm_send_SOURCES = %D%/cm_send.c \
   %D%/message.c %D%/message.h \
@@ -27,16 +29,31 @@ noinst_PROGRAMS += %D%/cm_send %D%/consume %D%/crowd %D%/echo %D%/knock %D%/ping
 %C%_verify_CFLAGS = $(AM_CFLAGS) $(JANSSON_CFLAGS)
 %C%_verify_LDADD = $(JANSSON_LIBS)
 
+%C%_unframe_SOURCES = %D%/unframe.c %D%/sha256.c %D%/sha256.h
+
+# This one is on our librpmac, whose users it stands for.
+%C%_consume_in_place_SOURCES = %D%/consume_in_place.c %D%/sha256.c %D%/sha256.h
+%C%_consume_in_place_LDADD = lib/rpmac/librpmac-core.la
+
 # These are on our librpma, and measure it.
-%C%_crowd_SOURCES = %D%/crowd.c
+%C%_crowd_SOURCES = %D%/crowd.c $(must)
 %C%_crowd_CFLAGS = $(AM_CFLAGS) $(VERBS_CFLAGS)
 %C%_crowd_LDADD = lib/rpma/librpma-core.la $(RDMACM_LIBS) $(VERBS_LIBS)
-%C%_knock_SOURCES = %D%/knock.c
+%C%_knock_SOURCES = %D%/knock.c $(must)
 %C%_knock_CFLAGS = $(AM_CFLAGS) $(VERBS_CFLAGS)
 %C%_knock_LDADD = lib/rpma/librpma-core.la $(RDMACM_LIBS) $(VERBS_LIBS)
 
+%C%_leave_SOURCES = %D%/leave.c $(must)
+%C%_leave_CFLAGS = $(AM_CFLAGS) $(VERBS_CFLAGS)
+%C%_leave_LDADD = lib/rpma/librpma-core.la $(RDMACM_LIBS) $(VERBS_LIBS)
+
+# The daemon, with somebody between it and the libraries.
+%C%_rpmad_watched_SOURCES = daemon/main.c %D%/watch.c
+%C%_rpmad_watched_CFLAGS = $(AM_CFLAGS) $(VERBS_CFLAGS) $(RDMACM_CFLAGS)
+%C%_rpmad_watched_LDADD = $(rpmad_LDADD)
+
 # The owner of memory is on our librpma, who tries to get at it is not.
-%C%_rkey_owner_SOURCES = %D%/rkey_owner.c
+%C%_rkey_owner_SOURCES = %D%/rkey_owner.c $(must)
 %C%_rkey_owner_CFLAGS = $(AM_CFLAGS) $(VERBS_CFLAGS)
 %C%_rkey_owner_LDADD = lib/rpma/librpma-core.la $(RDMACM_LIBS) $(VERBS_LIBS)
 %C%_rkey_probe_SOURCES = %D%/rkey_probe.c

@@ -56,17 +56,28 @@ message_make(const struct options *options, uint32_t conn, uint32_t seq, uint8_t
 	message->conn = conn;
 	message->seq = seq;
 	message->len = len;
-	if (options->manifest)
+	if (options->manifest || options->posted)
 		sha256_hex(buf, len, message->sha256);
+}
+
+static void
+write_line(FILE *manifest, const struct message *message)
+{
+	if (manifest)
+		(void)fprintf(manifest, "%u %u %u %s\n", (unsigned)message->conn,
+		    (unsigned)message->seq, (unsigned)message->len, message->sha256);
+}
+
+void
+message_posted(const struct options *options, const struct message *message)
+{
+	write_line(options->posted, message);
 }
 
 void
 message_sent(const struct options *options, const struct message *message)
 {
-	if (options->manifest)
-		(void)fprintf(options->manifest, "%u %u %u %s\n",
-		    (unsigned)message->conn, (unsigned)message->seq,
-		    (unsigned)message->len, message->sha256);
+	write_line(options->manifest, message);
 	if (options->verbose)
 		(void)printf("sent conn=%u seq=%u len=%u\n", (unsigned)message->conn,
 		    (unsigned)message->seq, (unsigned)message->len);

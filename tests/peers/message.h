@@ -17,7 +17,7 @@ struct message {
 	uint32_t conn;
 	uint32_t seq;
 	uint32_t len;
-	char sha256[SHA256_HEX]; /* only with a manifest */
+	char sha256[SHA256_HEX]; /* only with a manifest or a list of what is posted */
 };
 
 /*
@@ -26,6 +26,9 @@ struct message {
  */
 void message_make(const struct options *options, uint32_t conn, uint32_t seq,
     uint8_t *buf, struct message *message);
+
+/* The message is about to be posted. */
+void message_posted(const struct options *options, const struct message *message);
 
 /* The message has arrived, as far as its sender can tell. */
 void message_sent(const struct options *options, const struct message *message);

@@ -4,9 +4,11 @@
 
 #include <errno.h>
 #include <getopt.h>
+#include <signal.h>
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 static const char usage_text[] =
     "usage: %s --addr IP --port PORT [OPTION...]\n"
@@ -14,6 +16,7 @@ static const char usage_text[] =
     "with 0 when each was completed without error and the connections closed in order.\n"
     "  --conns N             connections at once (1)\n"
     "  --rounds R            times that they are opened, used and closed (1)\n"
+    "  --first N             number of the first connection (0)\n"
     "  --count M             messages of one connection and round (1)\n"
     "  --min-len BYTES       (0)\n"
     "  --max-len BYTES       (4096)\n"
@@ -22,12 +25,15 @@ static const char usage_text[] =
     "  --window N            sends of one connection under way (16)\n"
     "  --imm                 send with immediate data, the message's sequence number\n"
     "  --manifest FILE       one line \"CONN SEQ LEN SHA256\" for each completed message\n"
+    "  --posted FILE         the same for each message before it is sent\n"
     "  --disconnect-at-once  close each connection right after its last completion\n"
-    "  --hold S              wait before closing\n"
+    "  --hold S              wait before closing, or until SIGUSR1\n"
     "  --flood               send for --hold seconds, or until the peer closes\n"
-    "  --stall S             give up after so long without a completion (60)\n"
+    "  --stall S             give up after so long without a completion, or an end (60)\n"
     "  --too-long BYTES      at last one message that the peer must refuse\n"
     "  --kill-after N        die by SIGKILL after N completions\n"
+    "  --retries N           of what the peer does not answer (7)\n"
+    "  --rnr-retries N       at an empty queue, as far as the sender asks (7)\n"
     "  --verbose\n"
     "Other contents begin with four big-endian words: \"RPMT\", connection, sequence\n"
     "number, length.\n";
@@ -37,6 +43,7 @@ enum option_id {
 	OPT_PORT,
 	OPT_CONNS,
 	OPT_ROUNDS,
+	OPT_FIRST,
 	OPT_COUNT,
 	OPT_MIN_LEN,
 	OPT_MAX_LEN,
@@ -45,12 +52,15 @@ enum option_id {
 	OPT_WINDOW,
 	OPT_IMM,
 	OPT_MANIFEST,
+	OPT_POSTED,
 	OPT_DISCONNECT_AT_ONCE,
 	OPT_HOLD,
 	OPT_FLOOD,
 	OPT_STALL,
 	OPT_TOO_LONG,
 	OPT_KILL_AFTER,
+	OPT_RETRIES,
+	OPT_RNR_RETRIES,
 	OPT_VERBOSE,
 	OPT_HELP
 };
@@ -60,6 +70,7 @@ static const struct option long_options[] = {
 	{ "port", required_argument, NULL, OPT_PORT },
 	{ "conns", required_argument, NULL, OPT_CONNS },
 	{ "rounds", required_argument, NULL, OPT_ROUNDS },
+	{ "first", required_argument, NULL, OPT_FIRST },
 	{ "count", required_argument, NULL, OPT_COUNT },
 	{ "min-len", required_argument, NULL, OPT_MIN_LEN },
 	{ "max-len", required_argument, NULL, OPT_MAX_LEN },
@@ -68,12 +79,15 @@ static const struct option long_options[] = {
 	{ "window", required_argument, NULL, OPT_WINDOW },
 	{ "imm", no_argument, NULL, OPT_IMM },
 	{ "manifest", required_argument, NULL, OPT_MANIFEST },
+	{ "posted", required_argument, NULL, OPT_POSTED },
 	{ "disconnect-at-once", no_argument, NULL, OPT_DISCONNECT_AT_ONCE },
 	{ "hold", required_argument, NULL, OPT_HOLD },
 	{ "flood", no_argument, NULL, OPT_FLOOD },
 	{ "stall", required_argument, NULL, OPT_STALL },
 	{ "too-long", required_argument, NULL, OPT_TOO_LONG },
 	{ "kill-after", required_argument, NULL, OPT_KILL_AFTER },
+	{ "retries", required_argument, NULL, OPT_RETRIES },
+	{ "rnr-retries", required_argument, NULL, OPT_RNR_RETRIES },
 	{ "verbose", no_argument, NULL, OPT_VERBOSE },
 	{ "help", no_argument, NULL, OPT_HELP },
 	{ NULL, 0, NULL, 0 },
@@ -119,6 +133,18 @@ add_text(struct options *options, const char *program, const char *text)
 		options->max_len = (uint32_t)len;
 }
 
+static FILE *
+manifest(const char *program, const char *path)
+{
+	FILE *file = fopen(path, "we");
+
+	if (!file)
+		fail(program, "cannot write %s", path);
+	/* So it is whole, however the sender dies. */
+	(void)setvbuf(file, NULL, _IOLBF, 0);
+	return file;
+}
+
 static void
 set(struct options *o, const char *program, int id, const char *arg)
 {
@@ -128,6 +154,7 @@ set(struct options *o, const char *program, int id, const char *arg)
 	case OPT_PORT: o->port = arg; break;
 	case OPT_CONNS: o->conns = number(program, arg, 1, 65535); break;
 	case OPT_ROUNDS: o->rounds = number(program, arg, 1, 1000000); break;
+	case OPT_FIRST: o->first = number(program, arg, 0, UINT32_MAX); break;
 	case OPT_COUNT: o->count = number(program, arg, 0, UINT32_MAX - 1); break;
 	case OPT_MIN_LEN: o->min_len = number(program, arg, 0, 1u << 30); break;
 	case OPT_MAX_LEN: o->max_len = number(program, arg, 0, 1u << 30); break;
@@ -141,12 +168,15 @@ set(struct options *o, const char *program, int id, const char *arg)
 	case OPT_STALL: o->stall_s = number(program, arg, 1, 86400); break;
 	case OPT_TOO_LONG: o->too_long = number(program, arg, 1, 1u << 30); break;
 	case OPT_KILL_AFTER: o->kill_after = number(program, arg, 1, UINT32_MAX); break;
+	case OPT_RETRIES: o->retries = (uint8_t)number(program, arg, 0, 7); break;
+	case OPT_RNR_RETRIES: o->rnr_retries = (uint8_t)number(program, arg, 0, 7); break;
 	case OPT_VERBOSE: o->verbose = true; break;
 	/* clang-format on */
 	case OPT_MANIFEST:
-		o->manifest = fopen(arg, "we");
-		if (!o->manifest)
-			fail(program, "cannot write %s", arg);
+		o->manifest = manifest(program, arg);
+		break;
+	case OPT_POSTED:
+		o->posted = manifest(program, arg);
 		break;
 	case OPT_HELP:
 		(void)printf(usage_text, program);
@@ -154,6 +184,16 @@ set(struct options *o, const char *program, int id, const char *arg)
 	default:
 		exit(2);
 	}
+}
+
+static void
+block_signal(void)
+{
+	sigset_t set;
+
+	(void)sigemptyset(&set);
+	(void)sigaddset(&set, SIGUSR1);
+	(void)sigprocmask(SIG_BLOCK, &set, NULL);
 }
 
 void
@@ -169,6 +209,8 @@ options_parse(struct options *options, int argc, char *argv[])
 		.window = 16,
 		.seed = 1,
 		.stall_s = 60,
+		.retries = 7,
+		.rnr_retries = 7,
 	};
 	while ((id = getopt_long(argc, argv, "", long_options, NULL)) != -1)
 		set(options, argv[0], id, optarg);
@@ -180,4 +222,21 @@ options_parse(struct options *options, int argc, char *argv[])
 		fail(argv[0], "--min-len is above --max-len");
 	if (options->flood)
 		options->count = UINT32_MAX;
+	/* The signal may come before it is waited for. */
+	if (options->hold_s > 0 && !options->flood)
+		block_signal();
+}
+
+void
+options_hold(const struct options *options)
+{
+	const struct timespec timeout = { .tv_sec = options->hold_s };
+	sigset_t set;
+
+	if (options->hold_s == 0 || options->flood)
+		return;
+	(void)sigemptyset(&set);
+	(void)sigaddset(&set, SIGUSR1);
+	while (sigtimedwait(&set, NULL, &timeout) < 0 && errno == EINTR)
+		;
 }

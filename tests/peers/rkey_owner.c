@@ -14,6 +14,8 @@
 
 #include "lib/rpma/librpma.h"
 
+#include "tests/peers/must.h"
+
 #define REGION_BYTES 4096u
 
 static struct region {
@@ -32,15 +34,6 @@ static struct region {
 };
 
 #define REGIONS (sizeof(regions) / sizeof(regions[0]))
-
-static void
-must(int result, const char *what)
-{
-	if (result == 0)
-		return;
-	(void)fprintf(stderr, "rkey_owner: %s: %s\n", what, rpma_err_2str(result));
-	exit(1);
-}
 
 static uint64_t
 number(const uint8_t *bytes, size_t n)

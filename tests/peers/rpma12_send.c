@@ -132,6 +132,7 @@ fill_window(struct sender *s, struct conn *conn)
 
 		message_make(&s->options, conn->index, conn->posted,
 		    conn->buf + (size_t)slot * s->slot_size, message);
+		message_posted(&s->options, message);
 		if (!post(s, conn, slot, message))
 			return;
 		conn->posted++;
@@ -291,8 +292,10 @@ prepare(struct sender *s)
 	struct ibv_context *context;
 	size_t size;
 
-	if (o->conns > CONNS_MAX || o->too_long > 0 || o->kill_after > 0)
-		die("up to %u connections, no --too-long, no --kill-after", CONNS_MAX);
+	if (o->conns > CONNS_MAX || o->too_long > 0 || o->kill_after > 0 ||
+	    o->retries != 7 || o->rnr_retries != 7)
+		die("up to %u connections, no --too-long, --kill-after, --retries or --rnr-retries",
+		    CONNS_MAX);
 	s->slot_size = o->max_len > 0 ? o->max_len : 1;
 	size = (size_t)o->window * s->slot_size;
 	must(rpma_utils_get_ibv_context(o->addr, RPMA_UTIL_IBV_CONTEXT_REMOTE,
@@ -330,10 +333,9 @@ main(int argc, char *argv[])
 	prepare(&s);
 	for (uint32_t round = 0; round < o->rounds; round++) {
 		for (uint32_t i = 0; i < o->conns; i++)
-			conn_open(&s, &s.conns[i], round * o->conns + i);
+			conn_open(&s, &s.conns[i], o->first + round * o->conns + i);
 		send_all(&s);
-		if (o->hold_s > 0 && !o->flood)
-			(void)sleep(o->hold_s);
+		options_hold(o);
 		for (uint32_t i = 0; i < o->conns; i++)
 			conn_disconnect(&s.conns[i]);
 		for (uint32_t i = 0; i < o->conns; i++)

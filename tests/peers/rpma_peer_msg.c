@@ -275,7 +275,9 @@ play_shared_channel(struct run *run)
 	else
 		for (uint32_t i = 0; i < shape.recvs; i++)
 			ask(&link, i);
-	link_close(&link, false);
+	/* The client has its answer before the server has the acknowledgement of it, so it
+	 * is the server that knows when all is done. */
+	link_close(&link, true);
 
 	/* And a connection without one. */
 	link_open(run, &(struct shape){ 0 }, &link);

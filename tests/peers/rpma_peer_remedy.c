@@ -105,10 +105,26 @@ pass_on(struct link *link, bool to_server)
 		    rpma_send(link->conn, NULL, 0, 0, RPMA_F_COMPLETION_ALWAYS, NULL));
 }
 
+/*
+ * The server's last message, of which it does not tell: on soft-iWARP one that the client has may
+ * still fail, when the client ends the connection at once. Those before it have not.
+ */
+static void
+last_word(struct link *link)
+{
+	struct ibv_wc wc;
+
+	if (link->run->is_server)
+		must(rpma_send(link->conn, NULL, 0, 0, RPMA_F_COMPLETION_ALWAYS, NULL),
+		    "rpma_send");
+	take(link->run->is_server ? link->cq : link->rcq, &wc);
+}
+
 void
 play_remedies(struct run *run)
 {
-	const struct shape shape = { .recvs = 1 };
+	/* In one queue the answer may come before the end of the own message. */
+	const struct shape shape = { .recvs = 2, .rcq_size = 4 };
 	struct link link;
 
 	configurations(run);
@@ -118,6 +134,7 @@ play_remedies(struct run *run)
 	nothing_waits(run, &link);
 	pass_on(&link, true);
 	pass_on(&link, false);
+	last_word(&link);
 	/* Receives that nothing will arrive in. */
 	say(run, "receive beyond the region: %s",
 	    rpma_err_2str(rpma_recv(link.conn, run->region, REGION_BYTES - 8, 9,

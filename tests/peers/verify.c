@@ -1,13 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * verify [--imm] [--extra] [--missing] RECEIVED MANIFEST...
+ * verify [--imm] [--extra] [--missing] [--posted FILE]... RECEIVED MANIFEST...
  *
  * Compares what "rpmactl poll --json" printed (objects of one completion or of whole
  * results) with the senders' manifests: every message exactly once, with its length and
  * content, in the order of sending within a connection. With --imm each message with a
  * header carries its sequence number, else no message carries immediate data. With
  * --extra more may have arrived than was sent for certain, but nothing twice; with
- * --missing less.
+ * --posted of that only what is in these files, each once. With --missing the last
+ * messages of a connection may not have arrived, but none before one that has. It prints
+ * how many of those in the manifests are missing, and of how many sending connections.
  */
 #include <endian.h>
 #include <errno.h>
@@ -31,12 +33,15 @@ struct list {
 };
 
 struct verify {
-	struct list sent, received;
+	struct list sent, posted, received;
 	bool imm, extra, missing;
 	uint64_t faults;
 	uint8_t base64[256];
 	uint32_t *next_seq; /* of each receiving connection, from the headers */
 	uint32_t *sender;   /* + 1: the sending connection behind it */
+	uint32_t *end;      /* of each sending connection, behind the last that came */
+	bool *is_lossy;     /* the same, of which something is missing */
+	uint64_t missed, lossy;
 };
 
 static void
@@ -60,7 +65,7 @@ list_add(struct list *list, const struct message *message)
 }
 
 static bool
-read_manifest(struct verify *v, const char *path)
+read_manifest(struct list *list, const char *path)
 {
 	FILE *file = fopen(path, "re");
 	unsigned conn, seq, len;
@@ -74,7 +79,7 @@ read_manifest(struct verify *v, const char *path)
 		message.conn = conn;
 		message.seq = seq;
 		message.len = len;
-		list_add(&v->sent, &message);
+		list_add(list, &message);
 	}
 	(void)fclose(file);
 	return true;
@@ -132,6 +137,8 @@ check_header(struct verify *v, const uint8_t *data, struct message *m, json_int_
 		fault(v, "cut", m);
 	if (v->imm && (!json_is_integer(imm) || json_integer_value(imm) != m->seq))
 		fault(v, "wrong immediate data", m);
+	if (m->conn < CONN_MAX && m->seq >= v->end[m->conn])
+		v->end[m->conn] = m->seq + 1;
 	if (conn < 0 || conn >= CONN_MAX)
 		return;
 	if (v->sender[conn] != 0 && v->sender[conn] != m->conn + 1)
@@ -228,27 +235,44 @@ compare(const void *a, const void *b)
 }
 
 static void
-compare_lists(struct verify *v)
+missing(struct verify *v, const struct message *m, bool allowed)
 {
-	const struct message *sent = v->sent.items, *received = v->received.items;
+	if (!allowed)
+		fault(v, "missing", m);
+	else if (m->conn < CONN_MAX && m->seq < v->end[m->conn])
+		fault(v, "missing before one that came", m);
+}
+
+static void
+count_missing(struct verify *v, const struct message *m)
+{
+	v->missed++;
+	if (m->conn >= CONN_MAX || v->is_lossy[m->conn])
+		return;
+	v->is_lossy[m->conn] = true;
+	v->lossy++;
+}
+
+/* Both sorted. The second may have more or less. */
+static void
+compare_lists(struct verify *v, const struct list *some, bool more, bool less)
+{
+	const struct message *sent = some->items, *received = v->received.items;
 	size_t s = 0, r = 0;
 
-	if (v->sent.count > 0)
-		qsort(v->sent.items, v->sent.count, sizeof(*sent), compare);
-	if (v->received.count > 0)
-		qsort(v->received.items, v->received.count, sizeof(*received), compare);
-	while (s < v->sent.count || r < v->received.count) {
+	while (s < some->count || r < v->received.count) {
 		int order;
 
-		if (s == v->sent.count)
+		if (s == some->count)
 			order = 1;
 		else if (r == v->received.count)
 			order = -1;
 		else
 			order = compare(&sent[s], &received[r]);
 		if (order < 0) {
-			if (!v->missing)
-				fault(v, "missing", &sent[s]);
+			missing(v, &sent[s], less);
+			if (some == &v->sent)
+				count_missing(v, &sent[s]);
 			s++;
 		} else if (order == 0) {
 			s++;
@@ -257,39 +281,70 @@ compare_lists(struct verify *v)
 			bool twice =
 			    r > 0 && compare(&received[r - 1], &received[r]) == 0;
 
-			if (!v->extra || (twice && received[r].len >= MESSAGE_HEADER))
+			if (!more || (twice && received[r].len >= MESSAGE_HEADER))
 				fault(v, twice ? "twice" : "never sent", &received[r]);
 			r++;
 		}
 	}
 }
 
+static void
+sort(struct list *list)
+{
+	if (list->count > 0)
+		qsort(list->items, list->count, sizeof(*list->items), compare);
+}
+
+static void
+prepare(struct verify *v)
+{
+	base64_table(v->base64);
+	v->next_seq = calloc(CONN_MAX, sizeof(*v->next_seq));
+	v->sender = calloc(CONN_MAX, sizeof(*v->sender));
+	v->end = calloc(CONN_MAX, sizeof(*v->end));
+	v->is_lossy = calloc(CONN_MAX, sizeof(*v->is_lossy));
+	if (!v->next_seq || !v->sender || !v->end || !v->is_lossy)
+		abort();
+}
+
 int
 main(int argc, char *argv[])
 {
 	static struct verify v;
+	bool has_posted = false;
 	int i = 1;
 
 	for (; i < argc && strncmp(argv[i], "--", 2) == 0; i++) {
 		v.imm = v.imm || strcmp(argv[i], "--imm") == 0;
 		v.extra = v.extra || strcmp(argv[i], "--extra") == 0;
 		v.missing = v.missing || strcmp(argv[i], "--missing") == 0;
+		if (strcmp(argv[i], "--posted") != 0 || i + 1 == argc)
+			continue;
+		has_posted = true;
+		if (!read_manifest(&v.posted, argv[++i]))
+			return 2;
 	}
 	if (argc - i < 2) {
 		(void)fprintf(stderr,
-		    "usage: verify [--imm] [--extra] [--missing] RECEIVED MANIFEST...\n");
+		    "usage: verify [--imm] [--extra] [--missing] [--posted FILE]... "
+		    "RECEIVED MANIFEST...\n");
 		return 2;
 	}
-	base64_table(v.base64);
-	v.next_seq = calloc(CONN_MAX, sizeof(*v.next_seq));
-	v.sender = calloc(CONN_MAX, sizeof(*v.sender));
-	if (!v.next_seq || !v.sender || !read_received(&v, argv[i]))
+	prepare(&v);
+	if (!read_received(&v, argv[i]))
 		return 2;
 	while (++i < argc)
-		if (!read_manifest(&v, argv[i]))
+		if (!read_manifest(&v.sent, argv[i]))
 			return 2;
-	compare_lists(&v);
-	(void)printf("verify: sent=%zu received=%zu faults=%llu\n", v.sent.count,
-	    v.received.count, (unsigned long long)v.faults);
+	sort(&v.sent);
+	sort(&v.posted);
+	sort(&v.received);
+	compare_lists(&v, &v.sent, v.extra || has_posted, v.missing);
+	if (has_posted)
+		compare_lists(&v, &v.posted, false, true);
+	(void)printf(
+	    "verify: sent=%zu received=%zu missing=%llu lossy=%llu faults=%llu\n",
+	    v.sent.count, v.received.count, (unsigned long long)v.missed,
+	    (unsigned long long)v.lossy, (unsigned long long)v.faults);
 	return v.faults == 0 ? 0 : 1;
 }
