@@ -6,6 +6,7 @@
  *   control run TIMES OURS... -- THEIRS...     microseconds of two whole processes
  *   control poll TIMES SOCKET REDIS MESSAGES   MB/s of payload, recv.poll and LRANGE
  *   control ping TIMES SOCKET REDIS            microseconds of listener.list and PING
+ *   control echo TIMES SOCKET                  and of a line that a process sends back at once
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -14,10 +15,11 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
-#include <sys/un.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
+
+#include "tests/bench/dial.h"
 
 #define MESSAGE_SIZE 64
 #define BUFFER_SIZE  (8u << 20)
@@ -107,22 +109,6 @@ run_both(int times, char **argv)
 
 /* ---- requests ---- */
 
-static int
-connect_to(const char *path)
-{
-	struct sockaddr_un address = { .sun_family = AF_UNIX };
-	int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
-
-	if (strlen(path) >= sizeof(address.sun_path)) {
-		errno = ENAMETOOLONG;
-		die(path);
-	}
-	memcpy(address.sun_path, path, strlen(path) + 1);
-	if (fd < 0 || connect(fd, (struct sockaddr *)&address, sizeof(address)) != 0)
-		die(path);
-	return fd;
-}
-
 static void
 ask(int fd, const char *request, size_t len)
 {
@@ -205,7 +191,7 @@ static void
 poll_both(int times, const char *path, const char *redis_path, int messages)
 {
 	static double ours[TIMES_MAX], theirs[TIMES_MAX];
-	int fd = connect_to(path), redis = connect_to(redis_path), i, count;
+	int fd = dial(path), redis = dial(redis_path), i, count;
 	char *buffer = malloc(BUFFER_SIZE), *request = malloc(BUFFER_SIZE);
 	double bytes = (double)messages * MESSAGE_SIZE;
 	char poll[256], range[128];
@@ -238,7 +224,7 @@ ping_both(int times, const char *path, const char *redis_path)
 	static const char list[] =
 	    "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"listener.list\"}\n";
 	static double ours[TIMES_MAX], theirs[TIMES_MAX];
-	int fd = connect_to(path), redis = connect_to(redis_path), i;
+	int fd = dial(path), redis = dial(redis_path), i;
 	char *buffer = malloc(BUFFER_SIZE);
 
 	for (i = 0; i < times; i++) {
@@ -246,6 +232,48 @@ ping_both(int times, const char *path, const char *redis_path)
 		theirs[i] = exchange(redis, "PING\r\n", buffer, 0);
 	}
 	printf("ping %.1f %.1f %.2f\n", median(ours, times), median(theirs, times),
+	    median(ours, times) / median(theirs, times));
+}
+
+/* A process that sends back each line, as long as the other end is there. */
+static int
+start_echo(void)
+{
+	char buffer[4096];
+	ssize_t n;
+	int fds[2];
+	pid_t pid;
+
+	if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, fds) != 0)
+		die("socketpair");
+	pid = fork();
+	if (pid < 0)
+		die("fork");
+	if (pid > 0) {
+		(void)close(fds[1]);
+		return fds[0];
+	}
+	(void)close(fds[0]);
+	while ((n = recv(fds[1], buffer, sizeof(buffer), 0)) > 0)
+		if (send(fds[1], buffer, (size_t)n, MSG_NOSIGNAL) != n)
+			break;
+	_exit(0);
+}
+
+static void
+echo_both(int times, const char *path)
+{
+	static const char list[] =
+	    "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"listener.list\"}\n";
+	static double ours[TIMES_MAX], theirs[TIMES_MAX];
+	int fd = dial(path), echo = start_echo(), i;
+	char *buffer = malloc(BUFFER_SIZE);
+
+	for (i = 0; i < times; i++) {
+		ours[i] = exchange(fd, list, buffer, 0);
+		theirs[i] = exchange(echo, list, buffer, 0);
+	}
+	printf("%.1f %.1f %.2f\n", median(ours, times), median(theirs, times),
 	    median(ours, times) / median(theirs, times));
 }
 
@@ -264,6 +292,8 @@ main(int argc, char **argv)
 		poll_both(times, argv[3], argv[4], atoi(argv[5]));
 	else if (argc == 5 && strcmp(argv[1], "ping") == 0)
 		ping_both(times, argv[3], argv[4]);
+	else if (argc == 4 && strcmp(argv[1], "echo") == 0)
+		echo_both(times, argv[3]);
 	else
 		return 2;
 	return 0;

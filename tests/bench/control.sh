@@ -3,7 +3,7 @@
 # control.sh: what the control socket costs, beside what it can be compared with in the same run: rpmactl as a whole
 # process with /bin/true, messages from recv.poll with the same bytes from redis, small requests with its PING. The daemon
 # runs over doubles of the device. Where a goal is missed, the daemon's profile is printed, if perf(1) is there.
-# Needs top_srcdir and top_builddir; CC chooses the compiler.
+# Needs top_builddir.
 set -eu
 MESSAGES=1000
 
@@ -16,7 +16,8 @@ skip()
 rpmactl=$top_builddir/rpmactl
 fake=$top_builddir/tests/fake/rpmad-fake
 send=$top_builddir/tests/fake/fake-send
-for program in "$rpmactl" "$fake" "$send"; do
+control=$top_builddir/tests/bench/control
+for program in "$rpmactl" "$fake" "$send" "$control"; do
 	test -x "$program" || skip "no $program"
 done
 ! nm "$rpmactl" | grep -qE ' U (__asan_|__ubsan_|__gcov_)' || skip "it is built for sanitizers or coverage"
@@ -34,7 +35,6 @@ clean_up()
 trap clean_up EXIT
 trap 'exit 1' HUP INT TERM
 
-${CC:-cc} -O2 -o "$tmp/control" "$top_srcdir/tests/bench/control.c"
 printf '{"listen": ["127.0.0.1:0"], "pool": {"slots": 2048, "slot_size": 64}, "control": {"socket": "%s"}}\n' \
 	"$tmp/sock" >"$tmp/rpmad.json"
 "$fake" -c "$tmp/rpmad.json" >"$tmp/log" 2>&1 &
@@ -83,9 +83,9 @@ row()
 
 printf '%-44s %8s %8s %7s   %s\n' "" rpmad other ratio goal
 row "us, rpmactl stats --json : /bin/true" 5 most \
-	"$tmp/control" run 300 "$rpmactl" -s "$tmp/sock" stats --json -- /bin/true
+	"$control" run 300 "$rpmactl" -s "$tmp/sock" stats --json -- /bin/true
 if test -z "$redis"; then
 	skip "no redis here (Debian package redis-tools)"
 fi
-row "MB/s, recv.poll of 64-byte messages : LRANGE" 0.5 least "$tmp/control" poll 300 "$tmp/sock" "$tmp/redis" $MESSAGES
-row "us, listener.list : PING" 2 most "$tmp/control" ping 3000 "$tmp/sock" "$tmp/redis"
+row "MB/s, recv.poll of 64-byte messages : LRANGE" 0.5 least "$control" poll 300 "$tmp/sock" "$tmp/redis" $MESSAGES
+row "us, listener.list : PING" 2 most "$control" ping 3000 "$tmp/sock" "$tmp/redis"
