@@ -73,8 +73,8 @@ check_is "the consumer ends in order, and has nothing to say" "0 0" "$? $(wc -c 
 check_is "what it wrote ends with a message" 0 $?
 sort received.list >received.sorted
 of_manifests cm.manifest rpma.manifest >sent.sorted
-check_is "there are as many as were sent" "$((2 * count))" "$(wc -l <sent.sorted)"
-check "each exactly once, with its length and SHA-256" cmp sent.sorted received.sorted
+check_is "there are as many as were sent" "$((2 * count)) $((2 * count))" "$(wc -l <sent.sorted) $(wc -l <received.sorted)"
+check "each exactly once, with its length and SHA-256" diff sent.sorted received.sorted
 check_json "the counters agree" \
   ".recv.messages_total == 2 * $count and .recv.redelivered_total == 0 and .slots.ready == 0 and .slots.leased == 0 and .recv.errors == []" \
   "$("$RPMACTL" stats --json)"
@@ -107,8 +107,8 @@ check "none that was acknowledged came again, and each repetition counts one mor
   END { exit bad }' read/log
 awk '$1 == "got" && !($2 in seen) { seen[$2] = 1; print $4, $5 }' read/log | sort >killed.sorted
 of_manifests kill.manifest >sent.sorted
-check_is "there are as many as were sent" "$total" "$(wc -l <sent.sorted)"
-check "each was delivered, with its length and SHA-256" cmp sent.sorted killed.sorted
+check_is "there are as many as were sent" "$total $total" "$(wc -l <sent.sorted) $(wc -l <killed.sorted)"
+check "each was delivered, with its length and SHA-256" diff sent.sorted killed.sorted
 check_json "every message was acknowledged once, and some were held by one that died" \
   ".recv.acked_total == $total and .recv.redelivered_total > 0 and .slots.ready == 0 and .slots.leased == 0" "$("$RPMACTL" stats --json)"
 check_conserved

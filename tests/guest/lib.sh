@@ -59,7 +59,7 @@ check() {
   if out=$("$@" 2>&1); then
     pass "$name"
   else
-    fail "$name" "status $? of: $*" "$out"
+    fail "$name" "status $? of: $*" "$(head -n 40 <<<"$out")"
     diag_file "$DIR/rpmad.log"
   fi
 }

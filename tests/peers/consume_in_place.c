@@ -4,17 +4,18 @@
  *
  * Consumers that read in the daemon's memory, one after the other, of which the first KILLS are
  * killed by SIGKILL at some moment after they had a few messages; the last one lives until nothing
- * comes for 3 s. Each appends to FILE, by one write(2) each,
+ * comes for 3 s. FILE has, in their order,
  *
  *   got SEQ DELIVERIES LEN SHA256    for a message, before it is acknowledged
  *   acked SEQ...                     when the daemon has said that these are done with
  *
- * and prints how many were killed. Built on our librpmac.
+ * and the program prints how many were killed. Lines are kept in memory that outlives a
+ * consumer, for SIGKILL can leave half of what a write(2) was to append. Built on our
+ * librpmac.
  *
  * status   0; 1: something is wrong, or a consumer met no message for 20 s
  */
 #include <errno.h>
-#include <fcntl.h>
 #include <limits.h>
 #include <signal.h>
 #include <stdatomic.h>
@@ -42,13 +43,21 @@
  * machine where that takes long it waits then, for there are just so many in all.
  */
 #define LATE_MAX    16u
+/* Of all lines; what of it is not used costs nothing. */
+#define LINES_BYTES (64u << 20)
+
+/* What all consumers have done. They share this memory. */
+struct deeds {
+	atomic_uint got;   /* messages */
+	atomic_size_t len; /* of the whole lines */
+	char lines[LINES_BYTES];
+};
 
 struct consumer {
 	const char *socket;
-	int log;
 	unsigned int seed;
-	atomic_uint *got;  /* messages of all consumers, in memory that they share */
-	unsigned int last; /* with so many of them, this one takes no more */
+	struct deeds *deeds;
+	unsigned int last; /* with so many messages of all, this one takes no more */
 };
 
 static void __attribute__((noreturn)) die(const char *what, const char *why)
@@ -74,12 +83,26 @@ draw(unsigned int *seed, unsigned int below)
 	return (*seed >> 16) % below;
 }
 
-/* A death leaves a line whole or absent. */
+/* A death leaves a line whole or absent: one that is not counted is written over. */
 static void
 append(const struct consumer *self, const char *line, size_t len)
 {
-	if (write(self->log, line, len) != (ssize_t)len)
-		die("the log", "cannot be written");
+	const size_t before = atomic_load(&self->deeds->len);
+
+	if (len > LINES_BYTES - before)
+		die("the log", "has no room for more lines");
+	memcpy(self->deeds->lines + before, line, len);
+	atomic_store(&self->deeds->len, before + len);
+}
+
+static void
+write_file(const struct deeds *deeds, const char *path)
+{
+	const size_t len = atomic_load(&deeds->len);
+	FILE *file = fopen(path, "we");
+
+	if (!file || fwrite(deeds->lines, 1, len, file) != len || fclose(file) != 0)
+		die(path, strerror(errno));
 }
 
 static void
@@ -92,7 +115,7 @@ note_got(const struct consumer *self, const struct rpmac_msg *msg)
 	len = snprintf(line, sizeof(line), "got %llu %u %zu %s\n",
 	    (unsigned long long)msg->seq, msg->deliveries, msg->len, hex);
 	append(self, line, (size_t)len);
-	atomic_fetch_add(self->got, 1);
+	atomic_fetch_add(&self->deeds->got, 1);
 }
 
 static void
@@ -129,7 +152,7 @@ consume(struct consumer *self, int idle_ms)
 			if (rc < 0)
 				break;
 			note_got(self, msg);
-			while (atomic_load(self->got) >= self->last)
+			while (atomic_load(&self->deeds->got) >= self->last)
 				(void)pause();
 			if (rpmac_check(rpmac) < 0 || rpmac_ack(rpmac, msg) < 0)
 				die("acknowledge", rpmac_error(rpmac));
@@ -152,7 +175,7 @@ static void
 live_and_die(struct consumer *self)
 {
 	const unsigned int until =
-	    atomic_load(self->got) + 1 + draw(&self->seed, LIFE_MAX);
+	    atomic_load(&self->deeds->got) + 1 + draw(&self->seed, LIFE_MAX);
 	const uint64_t end_ms = now_ms() + PATIENCE_MS;
 	pid_t pid = fork();
 	int status;
@@ -162,13 +185,13 @@ live_and_die(struct consumer *self)
 		consume(self, RPMAC_FOREVER);
 		_exit(2);
 	}
-	while (atomic_load(self->got) < until && now_ms() < end_ms)
+	while (atomic_load(&self->deeds->got) < until && now_ms() < end_ms)
 		(void)usleep(50);
 	(void)usleep(draw(&self->seed, 2000));
 	if (pid < 0 || kill(pid, SIGKILL) != 0 || waitpid(pid, &status, 0) != pid ||
 	    !WIFSIGNALED(status))
 		die("a consumer", "has ended by itself");
-	if (atomic_load(self->got) < until)
+	if (atomic_load(&self->deeds->got) < until)
 		die("a consumer", "met too few messages");
 }
 
@@ -184,12 +207,11 @@ main(int argc, char *argv[])
 		return 2;
 	}
 	self.socket = argv[1];
-	self.log = open(argv[2], O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600);
 	self.seed = (unsigned int)strtoul(argv[4], NULL, 10);
-	self.got = mmap(NULL, sizeof(*self.got), PROT_READ | PROT_WRITE,
-	    MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-	if (self.log < 0 || self.got == MAP_FAILED)
-		die(argv[2], "cannot be opened");
+	self.deeds = mmap(NULL, sizeof(*self.deeds), PROT_READ | PROT_WRITE,
+	    MAP_SHARED | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+	if (self.deeds == MAP_FAILED)
+		die("shared memory", strerror(errno));
 	kills = strtoul(argv[3], NULL, 10);
 	for (killed = 0; killed < kills; killed++) {
 		/* Each child begins with what the parent has drawn. */
@@ -197,6 +219,7 @@ main(int argc, char *argv[])
 		live_and_die(&self);
 	}
 	consume(&self, IDLE_MS);
-	(void)printf("killed=%lu got=%u\n", killed, atomic_load(self.got));
+	write_file(self.deeds, argv[2]);
+	(void)printf("killed=%lu got=%u\n", killed, atomic_load(&self.deeds->got));
 	return 0;
 }
