@@ -11,7 +11,7 @@ declare -A library=(
   [old]=$TOP_BUILDDIR/tests/peers/debian/usr/lib/x86_64-linux-gnu
   [new]=$TOP_BUILDDIR/lib/rpma/.libs
 )
-scenarios="send rcq srq-own-cq srq-conn-cq srq-conn-rcq shared-channel read write flush atomic-write private-data reject nobody
+scenarios="send rcq srq-own-cq srq-conn-cq srq-conn-rcq shared-channel read read-nothing write flush atomic-write private-data reject nobody
   client-ends server-ends arguments remedies beyond tail-flush"
 # iWARP has no immediate data. And there the old library dies of the last one, instead of refusing it.
 [ "$RDMA_DEV" = siw0 ] || scenarios="send-imm write-imm $scenarios recv-with-srq"

@@ -32,6 +32,7 @@ static const struct scenario {
 	{ "srq-conn-rcq",    play_srq_conn_rcq },
 	{ "shared-channel",  play_shared_channel },
 	{ "read",            play_read },
+	{ "read-nothing",    play_read_nothing },
 	{ "write",           play_write },
 	{ "write-imm",       play_write_imm },
 	{ "flush",           play_flush },

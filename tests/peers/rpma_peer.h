@@ -91,6 +91,7 @@ void play_srq_conn_cq(struct run *run);
 void play_srq_conn_rcq(struct run *run);
 void play_shared_channel(struct run *run);
 void play_read(struct run *run);
+void play_read_nothing(struct run *run);
 void play_write(struct run *run);
 void play_write_imm(struct run *run);
 void play_flush(struct run *run);

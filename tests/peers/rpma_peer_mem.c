@@ -58,12 +58,28 @@ play_read(struct run *run)
 			: "is as it should be");
 		say(run, "around it: %02x %02x", run->memory[RECV_AT + 7],
 		    run->memory[RECV_AT + 8 + 4000]);
+	}
+	done(&link);
+}
+
+/*
+ * On a connection without other reads: soft-iWARP of Linux 6.1 answers a read of no bytes
+ * that has to wait behind the answer to another with the length of that (siw_activate_tx()
+ * keeps it), which ends the connection.
+ */
+void
+play_read_nothing(struct run *run)
+{
+	struct link link;
+
+	link_open(run, &plain, &link);
+	if (!run->is_server) {
 		finish_op(&link, "a read of no bytes",
 		    rpma_read(link.conn, run->region, RECV_AT, link.remote, TARGET_AT,
-			0, RPMA_F_COMPLETION_ALWAYS, context(2)));
+			0, RPMA_F_COMPLETION_ALWAYS, context(1)));
 		finish_op(&link, "read nothing from nowhere",
 		    rpma_read(link.conn, NULL, 0, NULL, 0, 0, RPMA_F_COMPLETION_ALWAYS,
-			context(3)));
+			context(2)));
 	}
 	done(&link);
 }
