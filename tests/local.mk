@@ -19,7 +19,7 @@ include %D%/peers/local.mk
 endif
 
 EXTRA_DIST += %D%/check_dashboard.jq %D%/tap.sh \
-  %D%/vm/guest-setup %D%/vm/image %D%/vm/init %D%/vm/packages %D%/vm/packages-siw \
+  %D%/vm/accel %D%/vm/guest-setup %D%/vm/image %D%/vm/init %D%/vm/packages %D%/vm/packages-siw \
   %D%/vm/rpmad-guest.service %D%/vm/run \
   %D%/guest/bad-input.sh %D%/guest/bad-link.sh %D%/guest/before-boot.sh %D%/guest/churn.sh %D%/guest/compat.sh \
   %D%/guest/consumers.sh %D%/guest/device.sh %D%/guest/device-events.sh %D%/guest/disconnect-at-once.sh \
