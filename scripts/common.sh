@@ -77,15 +77,16 @@ need_packages() {
   fi
 }
 
+# bootstrap LOG: makes configure when it is not there, or older than what it is made from.
+bootstrap() { { [ -x configure ] && ! [ configure.ac -nt configure ]; } || autoreconf -fi >"$1" 2>&1; }
+
 # build_tree DIR LOG TARGETS CONFIGURE-ARG...: configures DIR, below the source tree, and makes TARGETS there. The
 # present folder is the source tree's root. Only what changed is done again; without arguments any configuration will do.
 build_tree() {
   local dir=$1 log=$2 targets=$3 args
   shift 3
   args=$(printf '%q ' "$@")
-  if [ ! -x configure ] || [ configure.ac -nt configure ]; then
-    autoreconf -fi >"$log" 2>&1 || return 1
-  fi
+  bootstrap "$log" || return 1
   mkdir -p "$dir"
   (
     cd "$dir" || exit 1
