@@ -90,13 +90,15 @@ RPMAD_MUST_USE int client_notify(struct client *client, char *bytes, size_t len,
 
 /*
  * Have descriptors go with the first byte of what was queued last, which is not written
- * yet. Only those of one reply are on their way at a time.
+ * yet. One that has CLIENT_PASSING_MAX replies with descriptors unread, and is to be given
+ * more, is dropped.
  *
  * fds      count of them, 1 .. CLIENT_FDS_MAX; taken in any case
  * source   unix(7) SCM_RIGHTS
  */
 void client_pass_fds(struct client *client, const int *fds, size_t count);
-#define CLIENT_FDS_MAX 2u
+#define CLIENT_FDS_MAX     2u
+#define CLIENT_PASSING_MAX 2u /* the pool's memory and a ring, each once */
 
 /* The client cannot be served any more (no memory): drop it, soon. */
 void client_drop(struct client *client);

@@ -24,6 +24,13 @@ struct mark {
 	void *arg;
 };
 
+/* Descriptors on their way to the client. */
+struct passing {
+	int fds[CLIENT_FDS_MAX];
+	size_t count;
+	uint64_t at; /* the byte that they go with, on the scale of client.queued */
+};
+
 struct client {
 	const struct client_config *config;
 	void *user; /* of the hooks */
@@ -41,9 +48,8 @@ struct client {
 	struct loop_deferred destroy; /* the memory, when nobody is inside any more */
 	unsigned int holds;           /* replies that will come later */
 	uint64_t last;                /* where the reply that was queued last begins */
-	int pass_fds[CLIENT_FDS_MAX]; /* descriptors on their way */
-	size_t pass_count;
-	uint64_t pass_at; /* the byte that they go with, on queued's scale */
+	struct passing passing[CLIENT_PASSING_MAX]; /* in their order */
+	size_t passing_count;
 	pid_t pid;
 	bool is_stalling; /* stall_timer runs */
 	bool is_full;     /* it had no room, which on_room() has not taken back */

@@ -35,10 +35,20 @@ client_report(struct client *client, bool written)
 }
 
 static void
-drop_fds(struct client *client)
+close_fds(const int *fds, size_t count)
 {
-	while (client->pass_count > 0)
-		(void)close(client->pass_fds[--client->pass_count]);
+	while (count > 0)
+		(void)close(fds[--count]);
+}
+
+/* Those that are the next to go are the client's, or nobody's. */
+static void
+drop_next_fds(struct client *client)
+{
+	close_fds(client->passing[0].fds, client->passing[0].count);
+	client->passing_count--;
+	memmove(client->passing, client->passing + 1,
+	    client->passing_count * sizeof(client->passing[0]));
 }
 
 void
@@ -46,7 +56,8 @@ client_break_output(struct client *client)
 {
 	client->is_broken = true;
 	(void)evbuffer_drain(client->out, evbuffer_get_length(client->out));
-	drop_fds(client);
+	while (client->passing_count > 0)
+		drop_next_fds(client);
 	client_report(client, false);
 }
 
@@ -54,25 +65,29 @@ client_break_output(struct client *client)
 static size_t
 sendable(const struct client *client)
 {
-	if (client->pass_count == 0 || client->written >= client->pass_at)
-		return SIZE_MAX;
-	return (size_t)(client->pass_at - client->written);
+	size_t i;
+
+	for (i = 0; i < client->passing_count; i++)
+		if (client->passing[i].at > client->written)
+			return (size_t)(client->passing[i].at - client->written);
+	return SIZE_MAX;
 }
 
 /* Put descriptors beside the bytes of a message. */
 static void
-add_fds(struct msghdr *msg, void *control, const int *fds, size_t count)
+add_fds(struct msghdr *msg, void *control, const struct passing *passing)
 {
+	const size_t bytes = passing->count * sizeof(passing->fds[0]);
 	struct cmsghdr *cmsg;
 
 	msg->msg_control = control;
 	/* As much for one as for two. */
-	msg->msg_controllen = CMSG_SPACE(CLIENT_FDS_MAX * sizeof(*fds));
+	msg->msg_controllen = CMSG_SPACE(sizeof(passing->fds));
 	cmsg = CMSG_FIRSTHDR(msg);
 	cmsg->cmsg_level = SOL_SOCKET;
 	cmsg->cmsg_type = SCM_RIGHTS;
-	cmsg->cmsg_len = CMSG_LEN(count * sizeof(*fds));
-	memcpy(CMSG_DATA(cmsg), fds, count * sizeof(*fds));
+	cmsg->cmsg_len = CMSG_LEN(bytes);
+	memcpy(CMSG_DATA(cmsg), passing->fds, bytes);
 }
 
 /* One sendmsg(2). return   bytes, or a negative errno */
@@ -95,15 +110,15 @@ write_some(struct client *client)
 		left -= iov[i].iov_len;
 	}
 	msg.msg_iovlen = (size_t)i;
-	if (client->pass_count > 0 && client->written == client->pass_at)
-		add_fds(&msg, control, client->pass_fds, client->pass_count);
+	if (client->passing_count > 0 && client->written == client->passing[0].at)
+		add_fds(&msg, control, client->passing);
 	do
 		n = sendmsg(client->fd, &msg, MSG_NOSIGNAL | MSG_DONTWAIT);
 	while (n < 0 && errno == EINTR);
 	if (n < 0)
 		return -errno;
 	if (msg.msg_control)
-		drop_fds(client);
+		drop_next_fds(client);
 	return n;
 }
 
@@ -207,12 +222,18 @@ client_send(struct client *client, char *bytes, size_t len, client_written_fn fn
 void
 client_pass_fds(struct client *client, const int *fds, size_t count)
 {
-	drop_fds(client);
-	memcpy(client->pass_fds, fds, count * sizeof(*fds));
-	client->pass_count = count;
-	client->pass_at = client->last;
-	if (client->is_broken || client->is_doomed)
-		drop_fds(client);
+	struct passing *passing;
+
+	if (client->passing_count == CLIENT_PASSING_MAX)
+		client_drop(client);
+	if (client->is_broken || client->is_doomed) {
+		close_fds(fds, count);
+		return;
+	}
+	passing = &client->passing[client->passing_count++];
+	memcpy(passing->fds, fds, count * sizeof(*fds));
+	passing->count = count;
+	passing->at = client->last;
 }
 
 void
