@@ -136,21 +136,26 @@ bool
 ring_publish(struct ring *ring, bool is_served, bool wants_answers)
 {
 	struct ring_header *header = ring->header;
+	bool is_new;
 
+	if (is_served)
+		ring->served = ring->request;
+	is_new = ring->delivered != ring->shown_delivered ||
+	    ring->settled != ring->shown_settled || ring->served != ring->shown_served;
+	ring->shown_delivered = ring->delivered;
+	ring->shown_settled = ring->settled;
+	ring->shown_served = ring->served;
 	atomic_store_explicit(&header->delivered, ring->delivered,
 	    memory_order_release);
 	atomic_store_explicit(&header->unknown, ring->unknown, memory_order_relaxed);
 	atomic_store_explicit(&header->settled, ring->settled, memory_order_release);
-	if (is_served) {
-		ring->served = ring->request;
-		atomic_store_explicit(&header->served, ring->served,
-		    memory_order_release);
-	}
+	atomic_store_explicit(&header->served, ring->served, memory_order_release);
 	atomic_store_explicit(&header->wants_daemon, wants_answers,
 	    memory_order_relaxed);
 	/* Before the look at what the reader does meanwhile. */
 	atomic_thread_fence(memory_order_seq_cst);
-	return take_sleep(header);
+	/* Another reader's messages are no reason to wake this one. */
+	return is_new && take_sleep(header);
 }
 
 bool

@@ -25,6 +25,8 @@ struct ring {
 	uint32_t entries_mask, answers_mask;
 	/* Ours; what the memory says of them is for the reader alone. */
 	uint32_t delivered, settled, served, unknown;
+	/* Of these, what the reader was shown. */
+	uint32_t shown_delivered, shown_settled, shown_served;
 	/* The reader's, at the last look. */
 	uint32_t granted, answered, request;
 	bool is_waiting;
@@ -95,7 +97,7 @@ ring_next_entry(struct ring *ring)
  *
  * is_served      its request is: nothing that was ready is left for it
  * wants_answers  tell it to ring for what it has to say: slots, or room
- * return         true: it sleeps, and is to be woken
+ * return         true: it sleeps, and is to be woken, for there is something new
  */
 bool ring_publish(struct ring *ring, bool is_served, bool wants_answers);
 /* The end, or the beginning of it. return   true: it sleeps, and is to be woken */

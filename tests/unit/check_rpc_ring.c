@@ -4,6 +4,7 @@
 
 #include <stdio.h>
 #include <string.h>
+#include <sys/socket.h>
 #include <unistd.h>
 
 #include <jansson.h>
@@ -156,6 +157,78 @@ START_TEST(test_wakes)
 END_TEST
 
 /* Two of them have what is there by turns, and neither what the other one holds. */
+/* What is for one reader leaves the other one asleep. */
+START_TEST(test_wakes_no_other)
+{
+	reader_open(&b);
+	reader_grant(&a, ENTRIES);
+	reader_grant(&b, 1);
+	reader_arrive(&a, "one");
+	reader_arrive(&a, "two");
+	ck_assert_uint_eq(a.ring->delivered + b.ring->delivered, 2);
+	ck_assert_uint_eq(b.ring->delivered, 1);
+	/* It has no room, so the next one is not for it. */
+	a.ring->wants_reader = 1;
+	b.ring->wants_reader = 1;
+	reader_arrive(&a, "three");
+	ck_assert_uint_eq(a.ring->delivered, 2);
+	ck_assert_uint_eq(a.ring->wants_reader, 0);
+	ck_assert_uint_eq(b.ring->wants_reader, 1);
+	ck_assert(reader_has_heard(&a));
+	ck_assert(!reader_has_heard(&b));
+	/* Its own answer is. */
+	reader_answer(&b, &b.entries[0], RING_ACK);
+	reader_ring(&b);
+	ck_assert_uint_eq(b.ring->settled, 1);
+	ck_assert_uint_eq(b.ring->wants_reader, 0);
+}
+END_TEST
+
+/* Read what is there, with the descriptors beside it. return   how many these are */
+static size_t
+take_some(int fd, char *text, size_t size, int *fds)
+{
+	_Alignas(struct cmsghdr) char control[CMSG_SPACE(4 * sizeof(int))];
+	struct iovec iov = { text, size - 1 };
+	struct msghdr msg = { .msg_iov = &iov,
+		.msg_iovlen = 1,
+		.msg_control = control,
+		.msg_controllen = sizeof(control) };
+	const ssize_t n = recvmsg(fd, &msg, MSG_DONTWAIT | MSG_CMSG_CLOEXEC);
+	const struct cmsghdr *cmsg = CMSG_FIRSTHDR(&msg);
+	size_t count, i;
+
+	ck_assert_int_gt(n, 0);
+	text[n] = '\0';
+	if (!cmsg)
+		return 0;
+	count = (cmsg->cmsg_len - CMSG_LEN(0)) / sizeof(int);
+	memcpy(fds, CMSG_DATA(cmsg), count * sizeof(int));
+	for (i = 0; i < count; i++)
+		(void)close(fds[i]);
+	return count;
+}
+
+/* Asked for in one go, each reply has its own descriptors. */
+START_TEST(test_with_the_map)
+{
+	char text[16384];
+	int fds[4];
+
+	crig_puts(&b.client,
+	    "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"pool.map\"}\n"
+	    "{\"jsonrpc\":\"2.0\",\"id\":2,\"method\":\"recv.ring\",\"params\":{\"entries\":8}}\n"
+	    "{\"jsonrpc\":\"2.0\",\"id\":3,\"method\":\"rpc.hello\"}\n");
+	crig_settle(&rig);
+	ck_assert_uint_eq(take_some(b.client.fd, text, sizeof(text), fds), 1);
+	ck_assert_ptr_nonnull(strstr(text, "\"id\":1,"));
+	ck_assert_ptr_null(strstr(text, "\"id\":2,"));
+	ck_assert_uint_eq(take_some(b.client.fd, text, sizeof(text), fds), 2);
+	ck_assert_ptr_null(strstr(text, "\"error\""));
+	ck_assert_ptr_nonnull(strstr(text, "\"id\":2,"));
+}
+END_TEST
+
 START_TEST(test_two)
 {
 	unsigned int i;
@@ -243,6 +316,7 @@ START_TEST(test_deaf)
 
 	reader_grant(&a, ENTRIES);
 	for (i = 0; i < 3000; i++) {
+		a.ring->request = i + 1;
 		a.ring->wants_reader = 1;
 		reader_ring(&a);
 	}
@@ -286,6 +360,8 @@ main(void)
 	tcase_add_test(tc, test_room);
 	tcase_add_test(tc, test_request);
 	tcase_add_test(tc, test_wakes);
+	tcase_add_test(tc, test_wakes_no_other);
+	tcase_add_test(tc, test_with_the_map);
 	tcase_add_test(tc, test_two);
 	tcase_add_test(tc, test_polls_first);
 	tcase_add_test(tc, test_reader_dies);
