@@ -258,6 +258,33 @@ check_ledger(struct engine *engine)
 	events_add(engine->events, EVENT_LEDGER_FAULT, 0, NULL, text, 0);
 }
 
+/* Whether there is, or was since the last look, somebody who could have waited. */
+static bool
+has_had_peers(const struct engine *engine)
+{
+	return engine->stalls.was_connected || engine->conns.established > 0 ||
+	    engine->conns.established_total != engine->stalls.established;
+}
+
+uint64_t
+engine_stalled_ns(const struct engine *engine, uint64_t empty_ns)
+{
+	return engine->stalls.ns +
+	    (has_had_peers(engine) ? empty_ns - engine->stalls.empty_ns : 0);
+}
+
+static void
+note_stalls(struct engine *engine, uint64_t empty_ns)
+{
+	struct stalls *stalls = &engine->stalls;
+
+	stalls->ns = engine_stalled_ns(engine, empty_ns);
+	stalls->empty_ns = empty_ns;
+	stalls->established = engine->conns.established_total;
+	stalls->was_connected = engine->conns.established > 0;
+	stalls->samples[stalls->sample++ % EMPTY_WINDOW_S] = stalls->ns;
+}
+
 /* Once a second: the safety poll, the ledger's balance, listeners that are down. */
 static void
 each_second(struct engine *engine, uint64_t now_ns)
@@ -276,7 +303,7 @@ each_second(struct engine *engine, uint64_t now_ns)
 		(void)engine_listeners_up(engine, NULL);
 	engine->is_refill_failing = false;
 	srq_get_stats(engine->srq, now_ns, &stats);
-	engine->empty_samples[engine->sample++ % EMPTY_WINDOW_S] = stats.empty_ns;
+	note_stalls(engine, stats.empty_ns);
 }
 
 static void

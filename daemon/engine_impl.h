@@ -26,6 +26,16 @@ struct rpma_cm;
 	"no device is configured and nothing listens: use rpmactl listen"
 #define EMPTY_WINDOW_S 60u /* how far back "in the last minute" looks */
 
+/* How long the queue was empty while somebody was connected, looked at once a second. */
+struct stalls {
+	uint64_t ns;
+	uint64_t empty_ns;    /* of the queue, so far; and these so far: */
+	uint64_t established; /* connections ever */
+	bool was_connected;
+	uint64_t samples[EMPTY_WINDOW_S]; /* of ns */
+	unsigned int sample;
+};
+
 struct engine {
 	struct loop *loop;
 	const struct settings *settings;
@@ -66,8 +76,7 @@ struct engine {
 	uint64_t retry_delay_ns;
 	uint64_t up_ns; /* when the device was opened last */
 	uint64_t stop_deadline_ns;
-	uint64_t empty_samples[EMPTY_WINDOW_S]; /* empty_ns, once a second */
-	unsigned int sample;
+	struct stalls stalls;
 
 	/* counters */
 	uint64_t messages, imms, polled, redelivered, acked, nacked, expired;
@@ -125,5 +134,8 @@ void engine_lose(struct engine *engine, const char *reason);
 void engine_read_cm(struct engine *engine);
 void engine_set_state(struct engine *engine, enum engine_state state,
     const char *reason);
+
+/* How long the queue was empty while somebody was connected; empty_ns: how long at all. */
+uint64_t engine_stalled_ns(const struct engine *engine, uint64_t empty_ns);
 
 #endif

@@ -125,15 +125,16 @@ engine_device_limits(const struct engine *engine, struct device_limits *out)
 	return true;
 }
 
-/* How long the queue was empty within the last minute. */
+/* How long peers met an empty queue within the last minute, be they gone or not. */
 static uint64_t
-empty_lately_ns(const struct engine *engine, const struct srq_stats *stats)
+stalled_lately_ns(const struct engine *engine, const struct srq_stats *stats)
 {
+	const struct stalls *stalls = &engine->stalls;
 	uint64_t then = 0;
 
-	if (engine->sample >= EMPTY_WINDOW_S)
-		then = engine->empty_samples[engine->sample % EMPTY_WINDOW_S];
-	return stats->empty_ns - then;
+	if (stalls->sample >= EMPTY_WINDOW_S)
+		then = stalls->samples[stalls->sample % EMPTY_WINDOW_S];
+	return engine_stalled_ns(engine, stats->empty_ns) - then;
 }
 
 static void
@@ -148,9 +149,8 @@ warn_empty(const struct engine *engine, void (*fn)(void *arg, const char *senten
 
 	srq_get_stats(engine->srq, loop_now_ns(), &stats);
 	ledger_counts(engine->ledger, &counts);
-	ns = empty_lately_ns(engine, &stats);
-	if (engine->state != ENGINE_RUNNING || engine->conns.established == 0 ||
-	    ns < 100000000u)
+	ns = stalled_lately_ns(engine, &stats);
+	if (engine->state != ENGINE_RUNNING || ns < 100000000u)
 		return;
 	(void)snprintf(text, sizeof(text),
 	    "SRQ %sempty %llu.%llu s in the last minute, senders wait meanwhile: %s",

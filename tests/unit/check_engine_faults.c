@@ -425,6 +425,12 @@ START_TEST(test_stall_in_words)
 	said = warnings();
 	ck_assert_uint_eq(said.count, 1);
 	ck_assert_ptr_nonnull(strstr(said.list[0], "SRQ empty 0."));
+	/* It is said as long also of one that has waited, and left. */
+	fake_peer_disconnect(peer);
+	ck_assert(rig_until(&rig, rig_no_conns, NULL));
+	ck_assert_uint_eq(warnings().count, 1);
+	rig_turn_ms(&rig, 1500);
+	ck_assert_uint_eq(warnings().count, 1);
 	rig_end(&rig);
 }
 END_TEST
