@@ -26,7 +26,8 @@ conns_late_message(struct conns *conns, uint32_t qp_num, uint32_t len)
 	if (closed) {
 		closed->messages++;
 		closed->bytes += len;
-		closed->held++;
+		if (++closed->held > closed->held_max)
+			closed->held_max = closed->held;
 	}
 	return closed;
 }

@@ -42,7 +42,7 @@ struct metric {
 	enum metric_kind kind;
 	enum metric_unit unit;
 	const char *fixed;
-	const char *labels[4];
+	const char *labels[5];
 	const char *key;
 	const char *help;
 };
