@@ -86,8 +86,8 @@ took=$(($(now_ms) - begin))
 diag "$((crowds * each)) connections from $crowds processes took $took ms; status took $asked ms"
 check_is "$((crowds * each)) connections at once: each is made, and its message taken" $crowds $ok
 [ $ok = $crowds ] || for i in $(seq $crowds); do diag_file "crowd.$i" 2; done
-# Some 40 ms each if nothing else runs here.
-check_below "within 2 s for each" $((crowds * each * 2000)) $took
+# Some 20 to 50 ms each if nothing else runs here.
+check_below "within 250 ms for each" $((crowds * each * 250)) $took
 check_below "meanwhile others are answered within 5 s" 5000 $asked
 check "all are gone" wait_until 60 stats_say '.cm.conns == 0'
 check_json "none was refused, all messages are here" \
@@ -102,7 +102,11 @@ start_rpmad '.connections = {idle_ms: 8000}'
 sender=$!
 background+=("$sender")
 wait_until 10 stats_say '.cm.conns == 1'
-check_json "how long a connection is silent is shown" '.conns[0].last_recv_age_ms | type == "number"' "$("$RPMACTL" conns --json)"
+age_ms() { "$RPMACTL" conns --json | jq '.conns[0].last_recv_age_ms'; }
+silent=$(age_ms)
+sleep 2
+later=$(age_ms)
+check_is "how long a connection is silent is shown, and grows" 1 $((silent >= 0 && later >= silent + 2000 && later < 8000))
 # As if its host had died.
 kill -STOP $sender
 check "one that is silent for too long is closed" wait_until 60 stats_say '.cm.conns == 0'
