@@ -74,6 +74,7 @@ memory_register(struct device *device, const struct region *region, int usage,
     const char *what, struct rpma_mr_local **out, struct err *err)
 {
 	uint64_t limit = memory_lock_limit();
+	struct device_limits limits;
 	int rc =
 	    rpma_mr_reg(device_peer(device), region->base, region->bytes, usage, out);
 
@@ -88,6 +89,16 @@ memory_register(struct device *device, const struct region *region, int usage,
 		    "add LimitMEMLOCK=infinity to the [Service] section of "
 		    "rpmad.service, or run ulimit -l unlimited before rpmad, or "
 		    "lower pool.slots");
+		return rc;
+	}
+	/* Not looked at before: soft-iWARP says the lock limit of who asks. */
+	device_get_limits(device, &limits);
+	if (region->bytes > limits.max_mr_bytes) {
+		rc = err_set(err, ERR_LIMIT, 0,
+		    "%s needs %zu bytes in one piece, device %s registers at most %llu",
+		    what, region->bytes, device_name(device),
+		    (unsigned long long)limits.max_mr_bytes);
+		err_hint(err, "lower pool.slots or pool.slot_size, or send.slots");
 		return rc;
 	}
 	return rpma_err_set(err, rc, "cannot register %zu bytes for %s", region->bytes,

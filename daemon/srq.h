@@ -76,7 +76,8 @@ void srq_get_info(const struct srq *srq, struct srq_info *out);
 
 /*
  * Register memory on a device. Out of memory names the lock limit, what is needed and
- * the line to add. return   0; ERR_MEMLOCK_LIMIT, ERR_PROVIDER
+ * the line to add; more than the device takes in one piece, what that is.
+ * return   0; ERR_MEMLOCK_LIMIT, ERR_LIMIT, ERR_PROVIDER
  */
 struct rpma_mr_local;
 RPMAD_MUST_USE int memory_register(struct device *device, const struct region *region,

@@ -75,9 +75,10 @@ struct fake_options {
 	uint32_t max_qp_wr;
 	uint32_t max_qp;
 	uint64_t memlock_bytes; /* registering more fails with ENOMEM; 0: no limit */
-	unsigned devices;       /* 1 or 2: how many device lists show; default 1 */
-	int port_state;         /* enum ibv_port_state; default ACTIVE */
-	bool odp;               /* the device does on-demand paging */
+	uint64_t max_mr_bytes; /* and with EINVAL more than this at once; 0: no limit */
+	unsigned devices;      /* 1 or 2: how many device lists show; default 1 */
+	int port_state;        /* enum ibv_port_state; default ACTIVE */
+	bool odp;              /* the device does on-demand paging */
 
 	/* remote memory */
 	unsigned

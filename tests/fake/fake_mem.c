@@ -66,6 +66,8 @@ reg_mr(struct ibv_pd *pub, void *addr, size_t length, unsigned access)
 		error = EIO;
 	if (!error && limit && (length > limit || fake->mr_bytes > limit - length))
 		error = ENOMEM;
+	if (!error && fake->options.max_mr_bytes && length > fake->options.max_mr_bytes)
+		error = EINVAL;
 	if (!error && !fake_rma_has_access(access))
 		error = EOPNOTSUPP;
 	if (!error && access & (IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_ATOMIC) &&

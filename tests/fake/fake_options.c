@@ -89,6 +89,7 @@ static const struct option_row option_rows[] = {
 	ROW(max_qp_wr, OPTION_INT),
 	ROW(max_qp, OPTION_INT),
 	ROW(memlock_bytes, OPTION_U64),
+	ROW(max_mr_bytes, OPTION_U64),
 	ROW(devices, OPTION_INT),
 	ROW(port_state, OPTION_INT),
 	ROW(odp, OPTION_BOOL),

@@ -28,7 +28,7 @@ fill_device(struct ibv_context *context, struct ibv_device_attr *attr)
 	snprintf(attr->fw_ver, sizeof(attr->fw_ver), "1.0");
 	attr->node_guid = htobe64(0x0200f4fe00000000u + fake_ctx_of(context)->device);
 	attr->sys_image_guid = attr->node_guid;
-	attr->max_mr_size = UINT64_MAX;
+	attr->max_mr_size = options->max_mr_bytes ? options->max_mr_bytes : UINT64_MAX;
 	attr->page_size_cap = 4096;
 	attr->vendor_id = 0xfafa;
 	attr->vendor_part_id = 1;

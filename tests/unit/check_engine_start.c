@@ -121,6 +121,19 @@ START_TEST(test_memlock_limit)
 }
 END_TEST
 
+START_TEST(test_memory_region_limit)
+{
+	rig.settings.pool_slot_size = 4096;
+	fake_options()->max_mr_bytes = 32 * 4096 - 1;
+	ck_assert_int_ne(rig_start(&rig), 0);
+	ck_assert_int_eq(rig.err.code, ERR_LIMIT);
+	ck_assert_ptr_nonnull(strstr(rig.err.text, "needs 131072 bytes"));
+	ck_assert_ptr_nonnull(strstr(rig.err.text, "at most 131071"));
+	ck_assert_ptr_nonnull(strstr(rig.err.hint, "pool.slots"));
+	rig_end(&rig);
+}
+END_TEST
+
 START_TEST(test_effective_depth)
 {
 	struct srq_info info;
@@ -355,6 +368,7 @@ main(void)
 	tcase_add_test(tc, test_forbidden_device);
 	tcase_add_test(tc, test_too_many_send_slots);
 	tcase_add_test(tc, test_memlock_limit);
+	tcase_add_test(tc, test_memory_region_limit);
 	tcase_add_test(tc, test_effective_depth);
 	tcase_add_test(tc, test_listeners);
 	tcase_add_loop_test(tc, test_any_address, 0, 6);
