@@ -288,7 +288,7 @@ struct device_limits {
 bool engine_device_limits(const struct engine *engine, struct device_limits *out);
 
 /*
- * Sentences for a person: what is wrong or was lately, with the remedy. Calls fn for
+ * Sentences for a person: what is wrong, or was, with the remedy. Calls fn for
  * each.
  */
 void engine_warnings(const struct engine *engine,
