@@ -17,8 +17,8 @@ struct rpma_cq;
 struct cq_stats {
 	uint64_t events;
 	uint64_t empty_wakeups; /* events without a completion */
-	uint64_t late;          /* completions that only the safety poll found */
-	uint64_t batch_max;     /* most completions in one turn */
+	uint64_t late;      /* completions that the safety poll found, event or not */
+	uint64_t batch_max; /* most completions in one turn */
 	uint64_t poll_failures;
 };
 

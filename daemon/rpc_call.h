@@ -34,8 +34,12 @@ struct settings_diff;
 
 struct rpc_stats {
 	uint64_t requests;
-	uint64_t request_errors; /* of them, answered with an error */
-	uint64_t parse_errors;   /* lines that held no request */
+	/*
+	 * Requests that failed, also where nobody wanted a reply or the client was gone,
+	 * and lines refused as a whole, which are no requests: it may exceed those.
+	 */
+	uint64_t request_errors;
+	uint64_t parse_errors; /* lines that held no request */
 	uint64_t notifications_refused;
 	uint64_t calls_ok[METHOD_COUNT];
 	uint64_t calls_failed[METHOD_COUNT];
