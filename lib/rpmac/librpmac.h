@@ -57,7 +57,7 @@ struct rpmac_msg {
 struct rpmac *rpmac_new(void);
 
 /*
- * Connect and map the pool. An open handle is closed first, without a flush: so what was
+ * Connect and map the pool. An open handle is closed first, as by rpmac_close(): so what was
  * lost is opened anew.
  *
  * where      the path of a socket (with a slash in it), or the name of an instance, or NULL:
@@ -119,8 +119,9 @@ int rpmac_nack(struct rpmac *rpmac, const struct rpmac_msg *msg);
 int rpmac_flush(struct rpmac *rpmac);
 
 /*
- * Close, without waiting for anything. What was settled is so, what was not is delivered
- * again. The handle is NULL afterwards; NULL is fine.
+ * Close, without waiting for anything. The daemon deals with what was settled when it sees
+ * the end of the connection; what was not is delivered again. The handle is NULL afterwards;
+ * NULL is fine.
  */
 void rpmac_close(struct rpmac **rpmac);
 
