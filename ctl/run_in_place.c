@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * poll --in-place. Messages are gathered as long as they are there, written with one call,
- * and acknowledged with one request behind it.
+ * poll --in-place. Messages are gathered as long as they are there and written with one
+ * call. Behind it they are acknowledged in the ring, one by one and without a request; only
+ * the end waits until the daemon has dealt with that.
  */
 #include <config.h>
 
