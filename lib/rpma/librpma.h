@@ -615,8 +615,9 @@ int rpma_conn_cfg_set_cq(struct rpma_conn_cfg *cfg, struct rpma_cq *cq);
 int rpma_conn_cfg_get_cq(const struct rpma_conn_cfg *cfg, struct rpma_cq **cq_ptr);
 
 /*
- * How often a send that met no receive at the peer is tried again: 0 .. 6 times, 7 for ever.
- * RPMA_E_INVAL: cfg NULL, over 7. Source: rdma_connect(3), rnr_retry_count.
+ * How often a send of the peer that met no receive here is tried again: 0 .. 6 times, 7 for
+ * ever. The peer is told. RPMA_E_INVAL: cfg NULL, over 7. Source: rdma_connect(3),
+ * rdma_accept(3), rnr_retry_count.
  */
 int rpma_conn_cfg_set_rnr_retry(struct rpma_conn_cfg *cfg, unsigned int rnr_retry);
 int rpma_conn_cfg_get_rnr_retry(const struct rpma_conn_cfg *cfg,
