@@ -86,8 +86,8 @@ took=$(($(now_ms) - begin))
 diag "$((crowds * each)) connections from $crowds processes took $took ms; status took $asked ms"
 check_is "$((crowds * each)) connections at once: each is made, and its message taken" $crowds $ok
 [ $ok = $crowds ] || for i in $(seq $crowds); do diag_file "crowd.$i" 2; done
-# Some 20 to 50 ms each if nothing else runs here.
-check_below "within 250 ms for each" $((crowds * each * 250)) $took
+# 3 s where nothing else runs.
+check_below "within 30 s" 30000 $took
 check_below "meanwhile others are answered within 5 s" 5000 $asked
 check "all are gone" wait_until 60 stats_say '.cm.conns == 0'
 check_json "none was refused, all messages are here" \
