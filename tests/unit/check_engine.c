@@ -43,6 +43,8 @@ START_TEST(test_start_fills_the_queue)
 	ck_assert_uint_eq(info.pool_bytes, info.page_size);
 	ck_assert(!info.huge_pages);
 	ck_assert_uint_eq(rig_stats(&rig).huge_page_bytes, 0);
+	/* An entry for each slot and 64 more: it cannot overrun. */
+	ck_assert_ptr_nonnull(strstr(fake_trace_args(), "ibv_create_cq(cqe=96)"));
 	rig_end(&rig);
 }
 END_TEST
