@@ -307,36 +307,6 @@ START_TEST(test_idle)
 }
 END_TEST
 
-/* The one that holds too much goes, and only while others go short. */
-START_TEST(test_quota)
-{
-	struct fake_peer *greedy;
-	unsigned int i;
-
-	rig.settings.conns_quota_slots = 8;
-	ck_assert_int_eq(rig_start(&rig), 0);
-	greedy = rig_peer(&rig);
-	for (i = 0; i < 20; i++) {
-		ck_assert_int_ge(rig_send(greedy, "mine"), 0);
-		rig_settle(&rig);
-	}
-	ck_assert_uint_eq(rig_conn(&rig, 1).held, 20);
-	ck_assert_uint_eq(rig_conn(&rig, 1).held_max, 20);
-	ck_assert_int_eq(rig_conn(&rig, 1).state, CONN_ESTABLISHED);
-	(void)rig_peer(&rig);
-	for (i = 0; i < 12; i++) {
-		(void)rig_send(greedy, "mine");
-		rig_settle(&rig);
-	}
-	rig_turn_ms(&rig, 50);
-	ck_assert_str_eq(rig_conn(&rig, 1).reason, "over_quota");
-	ck_assert_int_eq(rig_conn(&rig, 2).state, CONN_ESTABLISHED);
-	/* What had arrived stays. */
-	ck_assert_uint_eq(rig_counts(&rig).ready, rig_stats(&rig).messages);
-	rig_end(&rig);
-}
-END_TEST
-
 START_TEST(test_device_goes_and_returns)
 {
 	struct ledger_message message;
@@ -457,7 +427,6 @@ main(void)
 	tcase_add_test(tc, test_close);
 	tcase_add_test(tc, test_closed_are_remembered);
 	tcase_add_test(tc, test_idle);
-	tcase_add_test(tc, test_quota);
 	tcase_add_test(tc, test_device_goes_and_returns);
 	tcase_add_test(tc, test_start_without_a_device);
 	tcase_add_test(tc, test_queue_overrun);

@@ -6,7 +6,7 @@ check_PROGRAMS += %D%/check_ledger %D%/check_engine_parts %D%/check_engine \
   %D%/check_ledger_restore %D%/check_ledger_kill %D%/check_ledger_model %D%/check_engine_events \
   %D%/check_engine_restore %D%/check_engine_resize %D%/check_engine_aside %D%/check_store \
   %D%/check_region %D%/check_engine_stop %D%/check_engine_faults %D%/check_engine_path \
-  %D%/check_engine_late %D%/check_engine_ring
+  %D%/check_engine_late %D%/check_engine_ring %D%/check_engine_queue
 engine_rig = %D%/engine_rig.c %D%/engine_rig.h %D%/harness.h
 engine_test_libs = daemon/libdaemon.a lib/rpma/librpma-core.la lib/core/libcore.a \
   tests/fake/libfake.a $(EVENT_LIBS) $(JANSSON_LIBS) $(SYSTEMD_LIBS) $(CHECK_LIBS)
@@ -68,6 +68,9 @@ restore_rig = %D%/restore_rig.c %D%/restore_rig.h %D%/manager_rig.c %D%/manager_
 %C%_check_engine_ring_SOURCES = %D%/check_engine_ring.c $(engine_rig)
 %C%_check_engine_ring_CFLAGS = $(AM_CFLAGS) $(CHECK_CFLAGS)
 %C%_check_engine_ring_LDADD = $(engine_test_libs)
+%C%_check_engine_queue_SOURCES = %D%/check_engine_queue.c $(engine_rig)
+%C%_check_engine_queue_CFLAGS = $(AM_CFLAGS) $(CHECK_CFLAGS)
+%C%_check_engine_queue_LDADD = $(engine_test_libs)
 %C%_check_engine_late_SOURCES = %D%/check_engine_late.c $(engine_rig)
 %C%_check_engine_late_CFLAGS = $(AM_CFLAGS) $(CHECK_CFLAGS) $(VERBS_CFLAGS)
 %C%_check_engine_late_LDADD = $(engine_test_libs)
