@@ -15,6 +15,57 @@ set_up(void)
 	rig_settings(&rig);
 }
 
+static void
+expect_agreement(uint32_t posted)
+{
+	ck_assert_uint_eq(rig_counts(&rig).posted, posted);
+	ck_assert_uint_eq(fake_srq_posted(), posted);
+}
+
+static bool
+was_polled(struct rig *r, void *arg)
+{
+	const unsigned int *polls = arg;
+
+	(void)r;
+	return fake_called("ibv_poll_cq") != *polls;
+}
+
+/*
+ * More completions than one look at the queue takes, behind one event, of a connection whose
+ * end drains nothing: all are read at once, and none is left for the safety poll. That is a
+ * second away after the one that is waited for, for nothing else polls an idle queue.
+ */
+START_TEST(test_one_event_many_completions)
+{
+	static const unsigned int counts[] = { 65, 257, 600 };
+	const unsigned int count = counts[_i];
+	struct fake_peer *peer;
+	unsigned int i, polls;
+	uint64_t start_ns;
+
+	rig.settings.pool_slots = 1024;
+	rig.settings.receive_target = 1024;
+	ck_assert_int_eq(rig_start(&rig), 0);
+	expect_agreement(1024);
+	peer = rig_peer(&rig);
+	polls = fake_called("ibv_poll_cq");
+	ck_assert(rig_until(&rig, was_polled, &polls));
+	start_ns = loop_now_ns();
+	for (i = 0; i < count; i++)
+		ck_assert_int_ge(rig_send(peer, "many"), 0);
+	ck_assert_uint_eq(fake_peer_sent_count(peer, FAKE_SENT_OK), count);
+	rig_settle(&rig);
+	ck_assert_uint_eq(rig_stats(&rig).messages, count);
+	/* Unless the machine stood still for so long. */
+	if (loop_now_ns() - start_ns < 900000000u)
+		ck_assert_uint_eq(rig_stats(&rig).cq_late, 0);
+	ck_assert_int_eq(fake_peer_state(peer), FAKE_PEER_ESTABLISHED);
+	expect_agreement(1024 - count);
+	rig_end(&rig);
+}
+END_TEST
+
 static bool
 has_one_conn(struct rig *r, void *arg)
 {
@@ -95,6 +146,7 @@ main(void)
 	TCase *tc = tcase_create("engine_queue");
 
 	tcase_add_checked_fixture(tc, set_up, NULL);
+	tcase_add_loop_test(tc, test_one_event_many_completions, 0, 3);
 	tcase_add_test(tc, test_quota);
 	tcase_add_test(tc, test_quota_of_one_alone);
 	tcase_set_timeout(tc, 120);
