@@ -60,6 +60,7 @@ send_and_leave(unsigned int round, unsigned int count)
 		rig_ack(&rig, &message);
 	}
 	rig_settle(&rig);
+	ck_assert_uint_eq(fake_srq_posted(), rig_counts(&rig).posted);
 	ck_assert_str_eq(rig_conn(&rig, round + 1).reason, "peer");
 	ck_assert_uint_eq(rig_conn(&rig, round + 1).messages, count);
 }

@@ -6,6 +6,8 @@
 #include "tests/unit/engine_rig.h"
 #include "tests/unit/harness.h"
 
+#define PEERS 8u
+
 static struct rig rig;
 
 static void
@@ -62,6 +64,64 @@ START_TEST(test_one_event_many_completions)
 		ck_assert_uint_eq(rig_stats(&rig).cq_late, 0);
 	ck_assert_int_eq(fake_peer_state(peer), FAKE_PEER_ESTABLISHED);
 	expect_agreement(1024 - count);
+	rig_end(&rig);
+}
+END_TEST
+
+/* Peers send in turn, more than fits, and are killed before or after that was read; how many
+ * messages landed. */
+static unsigned int
+send_and_kill(bool is_read)
+{
+	struct fake_peer *peers[PEERS];
+	unsigned int i, landed = 0;
+
+	for (i = 0; i < PEERS; i++)
+		peers[i] = rig_peer(&rig);
+	for (i = 0; i < 3 * PEERS; i++)
+		ck_assert_int_ge(rig_send(peers[i % PEERS], "last words"), 0);
+	if (is_read)
+		rig_settle(&rig);
+	for (i = 0; i < PEERS; i++) {
+		fake_peer_kill(peers[i]);
+		landed += fake_peer_sent_count(peers[i], FAKE_SENT_OK);
+	}
+	ck_assert(rig_until(&rig, rig_no_conns, NULL));
+	rig_settle(&rig);
+	return landed;
+}
+
+/* _i: bit 0 the driver shows the CM event first, bit 1 it drops unread completions and tells of
+ * the last receive, bit 2 it shows completions when their queue pair goes. */
+START_TEST(test_kills_do_not_leak)
+{
+	struct ledger_message message;
+	unsigned int round, i, landed;
+	uint64_t all = 0;
+
+	fake_options()->cm_event_first = _i & 1;
+	fake_options()->drop_unread = _i & 2;
+	fake_options()->last_wqe = _i & 2;
+	fake_options()->late_at_destroy = _i & 4;
+	fake_options()->reuse_qp_num = _i & 6;
+	ck_assert_int_eq(rig_start(&rig), 0);
+	for (round = 0; round < 40; round++) {
+		landed = send_and_kill(round % 2 != 0);
+		all += landed;
+		/* The target, or what the messages leave of 32. */
+		ck_assert_uint_ge(landed, 16);
+		expect_agreement(landed > 16 ? 32 - landed : 16);
+		ck_assert_uint_eq(rig_counts(&rig).ready, landed);
+		for (i = 0; i < landed; i++) {
+			message = rig_expect(&rig, "last words");
+			rig_ack(&rig, &message);
+		}
+		rig_settle(&rig);
+		expect_agreement(16);
+		ck_assert_uint_eq(rig_counts(&rig).free, 16);
+	}
+	ck_assert_uint_eq(rig_stats(&rig).messages, all);
+	ck_assert_uint_eq(rig_stats(&rig).dropped, 0);
 	rig_end(&rig);
 }
 END_TEST
@@ -147,6 +207,7 @@ main(void)
 
 	tcase_add_checked_fixture(tc, set_up, NULL);
 	tcase_add_loop_test(tc, test_one_event_many_completions, 0, 3);
+	tcase_add_loop_test(tc, test_kills_do_not_leak, 0, 5);
 	tcase_add_test(tc, test_quota);
 	tcase_add_test(tc, test_quota_of_one_alone);
 	tcase_set_timeout(tc, 120);
