@@ -44,6 +44,7 @@ struct fake_options {
 	bool srq_pow2; /* effective depth is the next 2^n - 1 instead of what was asked
 			*/
 	uint32_t srq_extra;      /* effective depth is larger by this */
+	uint32_t srq_missing;    /* it is full so many receives before that depth */
 	bool srq_query_nonsense; /* ibv_query_srq() tells a wrong max_wr */
 
 	/* connections */

@@ -72,6 +72,7 @@ static const struct option_row option_rows[] = {
 	ROW(srq_full, OPTION_INT),
 	ROW(srq_pow2, OPTION_BOOL),
 	ROW(srq_extra, OPTION_INT),
+	ROW(srq_missing, OPTION_INT),
 	ROW(srq_query_nonsense, OPTION_BOOL),
 	ROW(too_long_status, OPTION_INT),
 	ROW(last_wqe, OPTION_BOOL),

@@ -169,7 +169,8 @@ fake_post_srq_recv(struct ibv_srq *pub, struct ibv_recv_wr *wr,
 	for (; !error && wr; wr = wr->next) {
 		if (wr->num_sge < 0 || wr->num_sge > (int)srq->max_sge) {
 			error = EINVAL;
-		} else if (srq->posted >= srq->depth) {
+		} else if (srq->posted >= srq->depth ||
+		    srq->depth - srq->posted <= fake_options()->srq_missing) {
 			error = fake_options()->srq_full;
 		} else {
 			srq->recvs[srq->posted++] = copy_recv(wr);

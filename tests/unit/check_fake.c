@@ -83,6 +83,19 @@ START_TEST(srq_full)
 }
 END_TEST
 
+START_TEST(srq_may_be_full_early)
+{
+	unsigned i;
+
+	fake_options()->srq_missing = 3;
+	for (i = 0; i < RIG_SLOTS - 3; i++)
+		ck_assert_int_eq(rig_post(&rig, i), 0);
+	ck_assert_int_eq(rig_post(&rig, i), ENOMEM);
+	ck_assert_uint_eq(fake_srq_posted(), RIG_SLOTS - 3);
+	ck_assert_uint_eq(fake_srq_depth(), RIG_SLOTS);
+}
+END_TEST
+
 START_TEST(srq_batch_stops_at_the_bad_one)
 {
 	struct ibv_recv_wr wr[3] = { { .wr_id = 0 }, { .wr_id = 1 }, { .wr_id = 2 } };
@@ -422,6 +435,7 @@ make_suite(void)
 	tcase_add_checked_fixture(tc, setup, teardown);
 	tcase_add_test(tc, srq_order_is_shuffled);
 	tcase_add_test(tc, srq_full);
+	tcase_add_test(tc, srq_may_be_full_early);
 	tcase_add_test(tc, srq_batch_stops_at_the_bad_one);
 	tcase_add_test(tc, srq_depth_may_be_larger);
 	tcase_add_test(tc, srq_limit_fires_once);
