@@ -3,6 +3,9 @@
  * uses it up. */
 #include <config.h>
 
+#include <errno.h>
+#include <stdio.h>
+
 #include "tests/unit/engine_rig.h"
 #include "tests/unit/harness.h"
 
@@ -64,6 +67,50 @@ START_TEST(test_one_event_many_completions)
 		ck_assert_uint_eq(rig_stats(&rig).cq_late, 0);
 	ck_assert_int_eq(fake_peer_state(peer), FAKE_PEER_ESTABLISHED);
 	expect_agreement(1024 - count);
+	rig_end(&rig);
+}
+END_TEST
+
+/* The full queue refuses the rest of a batch, in each driver's words: what it took is
+ * posted, what it did not take is free. */
+START_TEST(test_refused_in_part)
+{
+	static const int refusals[] = { ENOMEM, -ENOMEM, -1 };
+	struct ledger_message message;
+	struct fake_peer *peer;
+	uint32_t accepted = 0;
+	char text[8];
+	unsigned int i;
+
+	fake_options()->srq_full = refusals[_i];
+	fake_options()->srq_missing = 10;
+	rig.settings.refill = REFILL_MANUAL;
+	ck_assert_int_eq(rig_start(&rig), 0);
+	ck_assert_int_eq(engine_post(rig.engine, 32, &accepted, &rig.err), 0);
+	ck_assert_uint_eq(accepted, 22);
+	expect_agreement(22);
+	ck_assert_uint_eq(rig_counts(&rig).free, 10);
+	ck_assert_int_ne(engine_post(rig.engine, 10, &accepted, &rig.err), 0);
+	ck_assert_int_eq(rig.err.code, ERR_PROVIDER);
+	ck_assert_uint_eq(accepted, 22);
+	expect_agreement(22);
+	ck_assert_uint_eq(rig_counts(&rig).free, 10);
+	ck_assert_uint_eq(rig_stats(&rig).post_failures, 2);
+	peer = rig_peer(&rig);
+	for (i = 0; i < 23; i++) {
+		(void)snprintf(text, sizeof(text), "m%u", i);
+		ck_assert_int_ge(rig_send(peer, text), 0);
+	}
+	rig_settle(&rig);
+	ck_assert_uint_eq(fake_peer_sent_count(peer, FAKE_SENT_OK), 22);
+	ck_assert_uint_eq(fake_peer_sent_count(peer, FAKE_SENT_WAITING), 1);
+	expect_agreement(0);
+	for (i = 0; i < 22; i++) {
+		(void)snprintf(text, sizeof(text), "m%u", i);
+		message = rig_expect(&rig, text);
+		rig_ack(&rig, &message);
+	}
+	ck_assert_uint_eq(rig_counts(&rig).free, 32);
 	rig_end(&rig);
 }
 END_TEST
@@ -207,6 +254,7 @@ main(void)
 
 	tcase_add_checked_fixture(tc, set_up, NULL);
 	tcase_add_loop_test(tc, test_one_event_many_completions, 0, 3);
+	tcase_add_loop_test(tc, test_refused_in_part, 0, 3);
 	tcase_add_loop_test(tc, test_kills_do_not_leak, 0, 5);
 	tcase_add_test(tc, test_quota);
 	tcase_add_test(tc, test_quota_of_one_alone);
