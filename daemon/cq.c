@@ -83,7 +83,9 @@ cq_drain(struct cq *cq, enum cq_cause cause)
 		cq->stats.batch_max = total;
 	if (cause == CQ_EVENT && total == 0)
 		cq->stats.empty_wakeups++;
-	if (cause == CQ_SAFETY)
-		cq->stats.late += total;
-	return result;
+	if (cause != CQ_SAFETY || total == 0)
+		return result;
+	cq->stats.late += total;
+	/* With the event the arming was lost; what came in between is found by polling on. */
+	return rpma_cq_arm(cq->rpma) == 0 ? CQ_MORE : CQ_DEAD;
 }
