@@ -3,7 +3,7 @@
 # path.sh: how many instructions a message costs the daemon on its way from the completion queue to a consumer that reads in place
 # and back to the receive queue, beside a loop that polls and posts again and does nothing else, over the same doubles of the
 # device, as valgrind counts them in the thread that does it. Two runs of different length are taken, so that what is done once
-# does not count. Then where the daemon's go. Needs top_builddir.
+# does not count. Then where the daemon's go, and how many messages a second there are without valgrind. Needs top_builddir.
 : "${top_builddir:?}"
 set -eu
 GOAL=1.5
@@ -12,6 +12,8 @@ CONNS=8
 SLOTS=4096
 FEW=100
 MANY=500
+# To take the time of.
+LOTS=30000
 
 skip()
 {
@@ -43,19 +45,31 @@ clean_up()
 trap clean_up EXIT
 trap 'exit 1' HUP INT TERM
 
-# count COMMAND...: under callgrind, in the background; its pid is left in $counted.
+# count COMMAND...: under callgrind, or as it is where the time is taken; in the background, its pid is left in $counted.
+is_timed=
 count()
 {
 	rm -f "$tmp/out"
+	if test -n "$is_timed"; then
+		"$@" >"$tmp/out" 2>"$tmp/err" &
+		counted=$!
+		pids="$pids $counted"
+		return
+	fi
 	valgrind --tool=callgrind --separate-threads=yes --callgrind-out-file="$tmp/callgrind" "$@" >"$tmp/out" 2>"$tmp/err" &
 	counted=$!
 	pids="$pids $counted"
 }
 
-# ended NAME: what was counted has ended; the instructions of its first thread.
+now_ns() { date +%s%N; }
+
+# ended NAME: what was counted has ended; the instructions of its first thread, or the nanoseconds that were taken.
 ended()
 {
+	took=$(($(now_ns) - begin))
+	kill -TERM $counted
 	wait $counted || { cat "$tmp/err" >&2; exit 1; }
+	test -z "$is_timed" || { echo $took && return; }
 	mv "$tmp/callgrind-01" "$tmp/$1"
 	awk '/^(summary|totals):/ { print $2; exit }' "$tmp/$1"
 }
@@ -68,8 +82,8 @@ bare_loop()
 		sleep 0.1
 	done
 	read -r port _ <"$tmp/out"
+	begin=$(now_ns)
 	"$send" "127.0.0.1:$port" --conns $CONNS --count "$1" --size 64
-	kill -TERM $counted
 	ended bare
 }
 
@@ -85,13 +99,13 @@ in_place()
 	"$take" "$tmp/sock" "$tmp/meter" "$2" >/dev/null 2>&1 &
 	taker=$!
 	pids="$pids $taker"
+	begin=$(now_ns)
 	"$send" "127.0.0.1:$port" --conns $CONNS --count "$1" --size 64
 	# Statistics walk through all slots: they are asked for once, when the consumer has all.
 	until test "$(od -An -tu4 -N4 "$tmp/meter" | tr -d ' ')" -ge $((CONNS * $1)); do
 		sleep 0.1
 	done
 	"$rpmactl" -s "$tmp/sock" wait "recv.acked_total>=$((CONNS * $1))" -t 60 >/dev/null
-	kill -TERM $counted
 	ended rpmad
 }
 
@@ -119,3 +133,10 @@ callgrind_annotate --inclusive=yes --auto=no "$tmp/rpmad" | awk '
 		line = $0; sub(/^ *[0-9,]+ \([ 0-9.]+%\) */, "", line); n = $1; gsub(",", "", n)
 		if (match(line, /:(cq_drain|srq_refill|rpc_rings_serve|engine_ring_deliver|engine_ring_settle)[.a-z0-9]* /))
 			printf "%6.1f  %s\n", 100 * n / all, substr(line, RSTART + 1, RLENGTH - 2) }'
+
+is_timed=yes
+theirs=$(bare_loop $LOTS)
+ours=$(in_place $LOTS 256)
+awk -v ours="$ours" -v theirs="$theirs" -v n=$((CONNS * LOTS)) 'BEGIN {
+	printf "messages a second, in-place consumer : poll and post again\n"
+	printf "batch of 256  %8.0f %8.0f %7.2f\n", n * 1e9 / ours, n * 1e9 / theirs, theirs / ours }'
