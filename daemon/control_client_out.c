@@ -224,8 +224,12 @@ client_pass_fds(struct client *client, const int *fds, size_t count)
 {
 	struct passing *passing;
 
-	if (client->passing_count == CLIENT_PASSING_MAX)
+	if (client->passing_count == CLIENT_PASSING_MAX) {
+		log_notice("control",
+		    "pid=%ld dropped: it leaves replies with descriptors unread",
+		    (long)client->pid);
 		client_drop(client);
+	}
 	if (client->is_broken || client->is_doomed) {
 		close_fds(fds, count);
 		return;

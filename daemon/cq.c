@@ -72,7 +72,6 @@ cq_drain(struct cq *cq, enum cq_cause cause)
 		if (rc == RPMA_E_NO_COMPLETION) {
 			result = CQ_EMPTY;
 		} else if (rc != 0) {
-			cq->stats.poll_failures++;
 			return CQ_DEAD;
 		}
 		if (rc == 0)

@@ -19,7 +19,6 @@ struct cq_stats {
 	uint64_t empty_wakeups; /* events without a completion */
 	uint64_t late;      /* completions that the safety poll found, event or not */
 	uint64_t batch_max; /* most completions in one turn */
-	uint64_t poll_failures;
 };
 
 struct cq {
@@ -39,9 +38,8 @@ RPMAD_MUST_USE int cq_open(struct cq *cq, struct rpma_cq *rpma, struct err *err)
 /* Why the queue is looked at. */
 enum cq_cause {
 	CQ_EVENT,  /* its descriptor is readable: take the event and arm first */
-	CQ_RESUME, /* the budget ended the last turn early */
 	CQ_SAFETY, /* once a second, in case an event was lost */
-	CQ_DRAIN,  /* a connection is being closed */
+	CQ_DRAIN,  /* a connection is being closed, or the last turn ended early */
 };
 
 enum cq_result {
