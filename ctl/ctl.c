@@ -145,6 +145,14 @@ ctl_status(const struct ctl *ctl, int rc)
 }
 
 int
+ctl_status_of_watch(struct ctl *ctl, int rc)
+{
+	if (rc == -EPIPE)
+		(void)out_reader_gone(&ctl->err);
+	return rc == -EINTR ? EXIT_STATUS_OK : ctl_status(ctl, rc);
+}
+
+int
 ctl_flush(struct ctl *ctl)
 {
 	return ctl_status(ctl, out_flush(&ctl->out, &ctl->err));

@@ -66,6 +66,8 @@ int ctl_command(struct ctl *ctl, struct args *args);
 
 /* The exit status of a failed step; *err keeps what there is to tell. */
 int ctl_status(const struct ctl *ctl, int rc);
+/* The same of what goes on until it is stopped (-EINTR), or nobody reads it (-EPIPE). */
+int ctl_status_of_watch(struct ctl *ctl, int rc);
 
 /* Show a result, as JSON if that was asked for, and flush. return   the exit status */
 int ctl_show(struct ctl *ctl, command_view_fn view, const struct json_t *result);

@@ -103,9 +103,7 @@ follow(struct ctl *ctl, json_t *params)
 			rc = -EINTR;
 	}
 	columns_free(columns);
-	if (rc == -EPIPE)
-		(void)out_reader_gone(&ctl->err);
-	return rc == -EINTR ? EXIT_STATUS_OK : ctl_status(ctl, rc);
+	return ctl_status_of_watch(ctl, rc);
 }
 
 int

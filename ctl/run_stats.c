@@ -162,9 +162,7 @@ watch_stats(struct ctl *ctl, uint64_t interval_ms)
 
 	columns_free(watch.columns);
 	json_decref(watch.last);
-	if (rc == -EPIPE)
-		(void)out_reader_gone(&ctl->err);
-	return rc == -EINTR ? EXIT_STATUS_OK : ctl_status(ctl, rc);
+	return ctl_status_of_watch(ctl, rc);
 }
 
 int
