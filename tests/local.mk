@@ -6,7 +6,7 @@ include %D%/verbs45/local.mk
 include %D%/bench/local.mk
 if BUILD_DAEMON
 dist_check_SCRIPTS += %D%/check_dashboard.sh %D%/check_docs.sh %D%/check_files.sh %D%/check_layers.sh \
-  %D%/check_rpmac.sh %D%/check_units.sh
+  %D%/check_rpmac.sh %D%/check_units.sh %D%/check_verify.sh
 include %D%/fake/daemon.mk
 include %D%/unit/core.mk
 include %D%/unit/daemon.mk

@@ -11,6 +11,8 @@
  * messages of a connection may not have arrived, but none before one that has. It prints
  * how many of those in the manifests are missing, and of how many sending connections.
  */
+#include <config.h>
+
 #include <endian.h>
 #include <errno.h>
 #include <jansson.h>
@@ -234,12 +236,19 @@ compare(const void *a, const void *b)
 	return x->len < y->len ? -1 : x->len > y->len;
 }
 
+/* Must it have come, as one behind it on its connection has? */
+static bool
+is_due(const struct verify *v, const struct message *m)
+{
+	return m->conn < CONN_MAX && m->seq < v->end[m->conn];
+}
+
 static void
 missing(struct verify *v, const struct message *m, bool allowed)
 {
 	if (!allowed)
 		fault(v, "missing", m);
-	else if (m->conn < CONN_MAX && m->seq < v->end[m->conn])
+	else if (is_due(v, m))
 		fault(v, "missing before one that came", m);
 }
 
@@ -288,11 +297,25 @@ compare_lists(struct verify *v, const struct list *some, bool more, bool less)
 	}
 }
 
+/*
+ * What was sent, of equal content first what must have come: of three empty messages of
+ * which two arrived, only one may be missing that may be.
+ */
+static int
+compare_sent(const void *a, const void *b, void *arg)
+{
+	const struct verify *v = arg;
+	int rc = compare(a, b);
+
+	return rc != 0 ? rc : is_due(v, b) - is_due(v, a);
+}
+
 static void
-sort(struct list *list)
+sort(struct verify *v, struct list *list)
 {
 	if (list->count > 0)
-		qsort(list->items, list->count, sizeof(*list->items), compare);
+		qsort_r(list->items, list->count, sizeof(*list->items), compare_sent,
+		    v);
 }
 
 static void
@@ -336,9 +359,9 @@ main(int argc, char *argv[])
 	while (++i < argc)
 		if (!read_manifest(&v.sent, argv[i]))
 			return 2;
-	sort(&v.sent);
-	sort(&v.posted);
-	sort(&v.received);
+	sort(&v, &v.sent);
+	sort(&v, &v.posted);
+	sort(&v, &v.received);
 	compare_lists(&v, &v.sent, v.extra || has_posted, v.missing);
 	if (has_posted)
 		compare_lists(&v, &v.posted, false, true);
