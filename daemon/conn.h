@@ -32,7 +32,7 @@ struct conn {
 	uint32_t sends; /* outstanding */
 	uint64_t
 	    drain_until;    /* completions read in all when none of its can be unread */
-	uint64_t active_ns; /* monotonic: established, or the last send */
+	uint64_t active_ns; /* monotonic: dialled, established, the last send */
 	uint64_t deadline_ns;  /* connecting: give up; draining: destroy anyway */
 	engine_done_fn opened; /* connecting: who asked */
 	void *opened_arg;

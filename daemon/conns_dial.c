@@ -77,7 +77,8 @@ conns_dial(struct conns *conns, const struct sockaddr_storage *peer,
 		return;
 	}
 	conn->info.peer = *peer;
-	conn->deadline_ns = loop_now_ns() + timeout_ms * 1000000;
+	conn->active_ns = loop_now_ns();
+	conn->deadline_ns = conn->active_ns + timeout_ms * 1000000;
 	rc = rpma_cm_dial(conns->cm, device_peer(conns->device),
 	    (const struct sockaddr *)peer, conns->cfg, step_ms(timeout_ms), NULL,
 	    &conn->rpma);
@@ -127,8 +128,16 @@ rejected(int status, const char *peer, struct err *err)
 	}
 }
 
+/* How long the dial has been under way, ms. */
+static unsigned long long
+waited_ms(const struct conn *conn)
+{
+	return (unsigned long long)((loop_now_ns() - conn->active_ns) / 1000000);
+}
+
 static const char *
-unresolved(const struct conns *conns, int status, const char *peer, struct err *err)
+unresolved(const struct conns *conns, const struct conn *conn, int status,
+    const char *peer, struct err *err)
 {
 	if (status == -EXDEV) {
 		(void)err_set(err, ERR_WRONG_DEVICE, EXDEV,
@@ -138,8 +147,8 @@ unresolved(const struct conns *conns, int status, const char *peer, struct err *
 		return "wrong_device";
 	}
 	(void)err_set(err, ERR_ADDR_UNRESOLVED, status < 0 ? -status : 0,
-	    "%s does not answer to address resolution on device %s", peer,
-	    device_name(conns->device));
+	    "%s has not answered to address resolution on device %s within %llu ms",
+	    peer, device_name(conns->device), waited_ms(conn));
 	err_hint(err, "check the address, the cable and ip neigh");
 	return "unresolved";
 }
@@ -163,7 +172,7 @@ conns_dial_failed(struct conns *conns, struct conn *conn,
 		    "%s cannot be reached", peer);
 		err_hint(&err, "check the route, and that the receiver runs");
 	} else if (event->kind == RPMA_CM_UNRESOLVED) {
-		reason = unresolved(conns, event->status, peer, &err);
+		reason = unresolved(conns, conn, event->status, peer, &err);
 	} else {
 		(void)err_set(&err, ERR_CONN_LOST, errnum,
 		    "the connection to %s was lost while it was made", peer);
@@ -174,11 +183,20 @@ conns_dial_failed(struct conns *conns, struct conn *conn,
 static void
 time_out(struct conns *conns, struct conn *conn)
 {
-	char peer[ADDR_TEXT_MAX];
+	char peer[ADDR_TEXT_MAX], local[ADDR_TEXT_MAX];
 	struct err err;
 
-	(void)err_set(&err, ERR_TIMEOUT, ETIMEDOUT, "%s did not answer in time",
-	    addr_format(&conn->info.peer, peer, sizeof(peer)));
+	addr_format(&conn->info.peer, peer, sizeof(peer));
+	(void)rpma_conn_get_local_addr(conn->rpma, &conn->info.local);
+	if (addr_len(&conn->info.local) == 0 || addr_is_wildcard(&conn->info.local))
+		(void)err_set(&err, ERR_TIMEOUT, ETIMEDOUT,
+		    "%s has not answered on device %s within %llu ms", peer,
+		    device_name(conns->device), waited_ms(conn));
+	else
+		(void)err_set(&err, ERR_TIMEOUT, ETIMEDOUT,
+		    "%s has not answered %s within %llu ms", peer,
+		    addr_format_ip(&conn->info.local, local, sizeof(local)),
+		    waited_ms(conn));
 	err_hint(&err, "check the address and the port, or allow more time");
 	give_up(conns, conn, "timed_out", &err);
 }

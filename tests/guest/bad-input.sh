@@ -75,6 +75,8 @@ if is_gone $open; then fail "at once" "the answer came after that of the other r
 wait $open
 check_below "an unreachable peer is given up within the time-out" 12000 $(($(now_ms) - begin))
 check_json "by name" '.error.data.name | . == "ADDR_UNRESOLVED" or . == "CONN_UNREACHABLE" or . == "TIMEOUT"' "$(cat open.json)"
+check_json "with the address, the device, and how long was waited" \
+  '.error.message | test("^192[.]168[.]77[.]99:7471 .* device '"$RDMA_DEV"' within [0-9]+ ms")' "$(cat open.json)"
 refused "a peer that does not listen" conn.open "{\"addr\":\"$RDMA_IP\",\"port\":7999,\"timeout_ms\":5000}" \
   '.data.name == "CONN_REJECTED" or .data.name == "CONN_UNREACHABLE"'
 

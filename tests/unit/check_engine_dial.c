@@ -6,6 +6,7 @@
 #include <arpa/inet.h>
 #include <infiniband/verbs.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "daemon/conn.h"
@@ -47,17 +48,23 @@ static const struct dial_case {
 	unsigned int device;
 	enum err_code code;
 	const char *reason;
+	const char
+	    *says; /* the end of the sentence, a number in ms left out; may be NULL */
 } dial_cases[] = {
-	{ FAKE_DIAL_REJECT, 8, 0, ERR_CONN_REJECTED, "rejected" },
-	{ FAKE_DIAL_REJECT, 28, 0, ERR_CONN_REJECTED, "rejected" },
-	{ FAKE_DIAL_UNREACHABLE, 0, 0, ERR_CONN_UNREACHABLE, "unreachable" },
-	{ FAKE_DIAL_CONNECT_ERROR, 0, 0, ERR_CONN_LOST, "lost" },
-	{ FAKE_DIAL_ADDR_ERROR, 0, 0, ERR_ADDR_UNRESOLVED, "unresolved" },
-	{ FAKE_DIAL_ADDR_SILENT, 0, 0, ERR_TIMEOUT, "timed_out" },
-	{ FAKE_DIAL_ROUTE_ERROR, 0, 0, ERR_CONN_UNREACHABLE, "unreachable" },
-	{ FAKE_DIAL_ROUTE_SILENT, 0, 0, ERR_TIMEOUT, "timed_out" },
-	{ FAKE_DIAL_HOLD, 0, 0, ERR_TIMEOUT, "timed_out" },
-	{ FAKE_DIAL_ACCEPT, 0, 1, ERR_WRONG_DEVICE, "wrong_device" },
+	{ FAKE_DIAL_REJECT, 8, 0, ERR_CONN_REJECTED, "rejected", NULL },
+	{ FAKE_DIAL_REJECT, 28, 0, ERR_CONN_REJECTED, "rejected", NULL },
+	{ FAKE_DIAL_UNREACHABLE, 0, 0, ERR_CONN_UNREACHABLE, "unreachable", NULL },
+	{ FAKE_DIAL_CONNECT_ERROR, 0, 0, ERR_CONN_LOST, "lost", NULL },
+	{ FAKE_DIAL_ADDR_ERROR, 0, 0, ERR_ADDR_UNRESOLVED, "unresolved",
+	    " has not answered to address resolution on device " },
+	{ FAKE_DIAL_ADDR_SILENT, 0, 0, ERR_TIMEOUT, "timed_out",
+	    " has not answered on device " },
+	{ FAKE_DIAL_ROUTE_ERROR, 0, 0, ERR_CONN_UNREACHABLE, "unreachable", NULL },
+	{ FAKE_DIAL_ROUTE_SILENT, 0, 0, ERR_TIMEOUT, "timed_out",
+	    " has not answered 127.0.0.1 within " },
+	{ FAKE_DIAL_HOLD, 0, 0, ERR_TIMEOUT, "timed_out",
+	    " has not answered 127.0.0.1 within " },
+	{ FAKE_DIAL_ACCEPT, 0, 1, ERR_WRONG_DEVICE, "wrong_device", NULL },
 };
 
 START_TEST(test_dial_fails)
@@ -73,6 +80,13 @@ START_TEST(test_dial_fails)
 	ck_assert(done.failed);
 	ck_assert_int_eq(done.err.code, c->code);
 	ck_assert_ptr_nonnull(strstr(done.err.text, "192.0.2.5:7471"));
+	if (c->says)
+		ck_assert_msg(strstr(done.err.text, c->says), "%s", done.err.text);
+	if (c->code == ERR_TIMEOUT) {
+		const char *within = strstr(done.err.text, "within ");
+
+		ck_assert(within && strtoul(within + 7, NULL, 10) >= 200);
+	}
 	ck_assert(rig_until(&rig, rig_no_conns, NULL));
 	ck_assert_str_eq(rig_conn(&rig, 1).reason, c->reason);
 	rig_end(&rig);
