@@ -73,6 +73,7 @@ const struct metric metrics[] = {
 	{ "control.notifications_refused_total", "rpmad_control_notifications_refused_total", METRIC_COUNTER, .help = "Notifications of methods that need an answer." },
 	{ "control.subscribers", "rpmad_control_subscribers", METRIC_GAUGE, .help = "Clients that are told of events." },
 	{ "control.events_missed_total", "rpmad_control_events_missed_total", METRIC_COUNTER, .help = "Events that subscribers were not told of." },
+	{ "control.rings", "rpmad_control_rings", METRIC_GAUGE, .help = "Rings of programs that read messages in place." },
 	{ "control.calls[].count", "rpmad_control_calls_total", METRIC_COUNTER, .labels = { "method", "result" }, .help = "Calls that ended, by method and result." },
 	{ "control.request_ns", "rpmad_control_request_seconds", METRIC_HISTOGRAM, .unit = METRIC_NS, .help = "How long requests took, without those that waited." },
 	{ "loop.turns_total", "rpmad_loop_turns_total", METRIC_COUNTER, .help = "Turns of the event loop." },

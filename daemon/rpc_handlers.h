@@ -106,6 +106,8 @@ void rpc_rings_free(struct rpc_rings *rings);
 void rpc_rings_serve(struct rpc_rings *rings);
 /* No more messages: the daemon stops. What readers are through with is still taken. */
 void rpc_rings_stop(struct rpc_rings *rings);
+/* How many are open. */
+uint32_t rpc_rings_count(const struct rpc_rings *rings);
 
 /* The addresses that lead to devices, remembered for a second. NULL is fine. */
 void rpc_addrs_free(struct rpc_addrs *addrs);

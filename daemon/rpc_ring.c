@@ -318,6 +318,17 @@ rpc_rings_free(struct rpc_rings *rings)
 	free(rings);
 }
 
+uint32_t
+rpc_rings_count(const struct rpc_rings *rings)
+{
+	const struct rpc_ring *self;
+	uint32_t count = 0;
+
+	TAILQ_FOREACH(self, &rings->list, link)
+		count++;
+	return count;
+}
+
 void
 rpc_rings_stop(struct rpc_rings *rings)
 {

@@ -149,7 +149,8 @@ control_stats(const struct rpc_context *context)
 	struct control_stats control;
 
 	control_get_stats(context->control, &control);
-	return json_pack("{s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:o, s:o}",
+	return json_pack(
+	    "{s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:o, s:o}",
 	    "clients", (json_int_t)control.clients, "clients_total",
 	    (json_int_t)control.clients_total, "clients_refused_total",
 	    (json_int_t)control.refused, "clients_dropped_total",
@@ -158,8 +159,9 @@ control_stats(const struct rpc_context *context)
 	    "parse_errors_total", (json_int_t)stats->parse_errors,
 	    "notifications_refused_total", (json_int_t)stats->notifications_refused,
 	    "subscribers", (json_int_t)stats->subscribers, "events_missed_total",
-	    (json_int_t)stats->events_missed, "calls", calls(stats), "request_ns",
-	    rpc_json_histogram(&stats->request_ns));
+	    (json_int_t)stats->events_missed, "rings",
+	    (json_int_t)rpc_rings_count(context->rings), "calls", calls(stats),
+	    "request_ns", rpc_json_histogram(&stats->request_ns));
 }
 
 static json_t *

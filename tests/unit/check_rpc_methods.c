@@ -211,7 +211,7 @@ START_TEST(test_stats)
 	    "clients:i clients_total:i clients_refused_total:i clients_dropped_total:i "
 	    "requests_total:i request_errors_total:i parse_errors_total:i "
 	    "notifications_refused_total:i subscribers:i events_missed_total:i "
-	    "calls:a request_ns:o");
+	    "rings:i calls:a request_ns:o");
 	check_shape(json_object_get(result, "loop"),
 	    "turns_total:i stalls_total:i turn_ns:o");
 	check_shape(json_object_get(json_object_get(result, "loop"), "turn_ns"),

@@ -250,6 +250,29 @@ START_TEST(test_two)
 }
 END_TEST
 
+static void
+expect_rings(long long count)
+{
+	json_t *stats = crig_call(&b.client, "stats.get", NULL);
+
+	ck_assert_int_eq(crig_integer(json_object_get(stats, "control"), "rings"),
+	    count);
+	json_decref(stats);
+}
+
+START_TEST(test_counted)
+{
+	expect_rings(1);
+	reader_open(&b);
+	expect_rings(2);
+	crig_close(&a.client);
+	crig_settle(&rig);
+	expect_rings(1);
+	reader_drop(&a);
+	crig_open(&rig, &a.client);
+}
+END_TEST
+
 /* Polls that wait come first. */
 START_TEST(test_polls_first)
 {
@@ -363,6 +386,7 @@ main(void)
 	tcase_add_test(tc, test_wakes_no_other);
 	tcase_add_test(tc, test_with_the_map);
 	tcase_add_test(tc, test_two);
+	tcase_add_test(tc, test_counted);
 	tcase_add_test(tc, test_polls_first);
 	tcase_add_test(tc, test_reader_dies);
 	tcase_add_test(tc, test_bell_closed);
