@@ -238,7 +238,7 @@ START_TEST(test_dead_queue_pair)
 	bad = rig_peer(&rig);
 	good = rig_peer(&rig);
 	fake_async_event(0, IBV_EVENT_QP_FATAL, fake_peer_qp_num(bad), 0);
-	rig_turn_ms(&rig, 50);
+	ck_assert(rig_until(&rig, rig_one_conn, NULL));
 	ck_assert_str_eq(rig_conn(&rig, 1).reason, "error:QP_FATAL");
 	ck_assert_int_eq(rig_conn(&rig, 2).state, CONN_ESTABLISHED);
 	ck_assert_int_ge(rig_send(good, "fine"), 0);

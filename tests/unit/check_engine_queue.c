@@ -173,13 +173,6 @@ START_TEST(test_kills_do_not_leak)
 }
 END_TEST
 
-static bool
-has_one_conn(struct rig *r, void *arg)
-{
-	(void)arg;
-	return rig_stats(r).conns == 1;
-}
-
 /* One more message that nobody reads; how many slots are posted or free then. */
 static uint32_t
 hold_one_more(struct fake_peer *peer)
@@ -212,7 +205,7 @@ START_TEST(test_quota)
 		held++;
 	}
 	(void)rig_send(greedy, "mine");
-	ck_assert(rig_until(&rig, has_one_conn, NULL));
+	ck_assert(rig_until(&rig, rig_one_conn, NULL));
 	ck_assert_str_eq(rig_conn(&rig, 1).reason, "over_quota");
 	ck_assert_int_eq(rig_conn(&rig, 2).state, CONN_ESTABLISHED);
 	/* What had arrived stays. */
@@ -240,7 +233,7 @@ START_TEST(test_quota_of_one_alone)
 	ck_assert_int_ge(rig_send(alone, "mine"), 0);
 	message = rig_expect(&rig, "mine");
 	rig_ack(&rig, &message);
-	ck_assert(rig_until(&rig, has_one_conn, NULL));
+	ck_assert(rig_until(&rig, rig_one_conn, NULL));
 	ck_assert_str_eq(rig_conn(&rig, 1).reason, "over_quota");
 	rig_end(&rig);
 }

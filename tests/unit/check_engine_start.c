@@ -276,6 +276,21 @@ START_TEST(test_device_by_name)
 }
 END_TEST
 
+static bool
+is_up(struct rig *r, void *arg)
+{
+	(void)arg;
+	return engine_state(r->engine) == ENGINE_RUNNING;
+}
+
+static bool
+both_listen(struct rig *r, void *arg)
+{
+	(void)r;
+	(void)arg;
+	return fake_listen_port(0) != 0 && fake_listen_port(1) != 0;
+}
+
 /* One address that is taken meanwhile does not keep the others down. */
 START_TEST(test_taken_port_later)
 {
@@ -289,11 +304,9 @@ START_TEST(test_taken_port_later)
 	rig_settle(&rig);
 	fake_device_return(0);
 	fake_fail_call("rdma_listen", 1, EADDRINUSE);
-	rig_turn_ms(&rig, 1000);
-	ck_assert_int_eq(engine_state(rig.engine), ENGINE_RUNNING);
-	rig_turn_ms(&rig, 2200);
-	ck_assert_uint_ne(fake_listen_port(0), 0);
-	ck_assert_uint_ne(fake_listen_port(1), 0);
+	ck_assert(rig_until(&rig, is_up, NULL));
+	ck_assert(!both_listen(&rig, NULL));
+	ck_assert(rig_until(&rig, both_listen, NULL));
 	rig_end(&rig);
 }
 END_TEST
@@ -303,13 +316,6 @@ is_down(struct rig *r, void *arg)
 {
 	(void)arg;
 	return engine_state(r->engine) == ENGINE_WAITING_FOR_DEVICE;
-}
-
-static bool
-is_up(struct rig *r, void *arg)
-{
-	(void)arg;
-	return engine_state(r->engine) == ENGINE_RUNNING;
 }
 
 /* A device that reports a fatal error and stays serves again, without end. */

@@ -12,6 +12,8 @@
 
 #include "lib/core/addr.h"
 
+#define PATIENCE_NS 20000000000u
+
 static void
 on_ready(void *arg)
 {
@@ -104,9 +106,37 @@ rig_no_conns(struct rig *rig, void *arg)
 }
 
 bool
+rig_one_conn(struct rig *rig, void *arg)
+{
+	(void)arg;
+	return rig_stats(rig).conns == 1;
+}
+
+bool
+rig_is_filled(struct rig *rig, void *arg)
+{
+	(void)arg;
+	return rig_counts(rig).posted == rig->settings.receive_target;
+}
+
+bool
+rig_has_expired(struct rig *rig, void *arg)
+{
+	(void)arg;
+	return rig_stats(rig).expired > 0;
+}
+
+bool
+rig_has_looked(struct rig *rig, void *arg)
+{
+	(void)arg;
+	return rig_stats(rig).cq_late > 0;
+}
+
+bool
 rig_until(struct rig *rig, bool (*condition)(struct rig *rig, void *arg), void *arg)
 {
-	uint64_t end_ns = loop_now_ns() + 5000000000u;
+	uint64_t end_ns = loop_now_ns() + PATIENCE_NS;
 
 	while (!condition(rig, arg)) {
 		if (loop_now_ns() > end_ns)

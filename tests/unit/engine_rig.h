@@ -40,11 +40,18 @@ int rig_start(struct rig *rig);
 /* Free both, and demand that no object is left and no rule was broken. */
 void rig_end(struct rig *rig);
 
-/* Turn the loop until *condition(arg), at most 5 s; whether it came true. */
+/* Turn the loop until *condition(arg), at most 20 s; whether it came true. */
 bool rig_until(struct rig *rig, bool (*condition)(struct rig *rig, void *arg),
     void *arg);
-/* One of these: no connection is open. */
+/*
+ * Some of these: no connection is open, or one, and a closed one is until it is drained; the
+ * target is posted; a lease has expired; a completion was found that no event announced.
+ */
 bool rig_no_conns(struct rig *rig, void *arg);
+bool rig_one_conn(struct rig *rig, void *arg);
+bool rig_is_filled(struct rig *rig, void *arg);
+bool rig_has_expired(struct rig *rig, void *arg);
+bool rig_has_looked(struct rig *rig, void *arg);
 /* Turn it until nothing happens for one turn without waiting. */
 void rig_settle(struct rig *rig);
 /* Turn it for a time. */
