@@ -75,7 +75,7 @@ START_TEST(test_dial_fails)
 	fake_options()->devices = 2;
 	ck_assert_int_eq(rig_start(&rig), 0);
 	fake_dial_script("192.0.2.5", 0, c->device, c->outcome, c->status, NULL, 0);
-	dial(&done, "192.0.2.5", 200);
+	dial(&done, "192.0.2.5", c->code == ERR_TIMEOUT ? 200 : 60000);
 	ck_assert(rig_wait(&rig, &done));
 	ck_assert(done.failed);
 	ck_assert_int_eq(done.err.code, c->code);

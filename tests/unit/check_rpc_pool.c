@@ -202,7 +202,7 @@ START_TEST(test_leases)
 	    "params.ack");
 	json_decref(error);
 	ck_assert_uint_eq(stub_engine_counts(rig.engine).ready, 3);
-	json_decref(crig_call(&a, "recv.poll", "{\"max\":1,\"lease_ms\":1000}"));
+	json_decref(crig_call(&a, "recv.poll", "{\"max\":1,\"lease_ms\":60000}"));
 	json_decref(crig_call(&b, "recv.poll",
 	    "{\"max\":1,\"encoding\":\"none\",\"ack\":\"auto\"}"));
 	/* Bound to the connection: it goes back with it. */

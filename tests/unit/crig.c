@@ -17,7 +17,7 @@
 
 #include "lib/core/log.h"
 
-#define PATIENCE_NS 8000000000u
+#define PATIENCE_NS 20000000000u
 
 static void
 on_log(void *arg, enum log_level level, const char *tag, const char *text)
