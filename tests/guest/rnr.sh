@@ -31,12 +31,13 @@ tried=/sys/class/infiniband/$RDMA_DEV/ports/1/hw_counters/send_rnr_err
 since_refill='def us: (.[0:19] + "Z" | fromdate) * 1000000 + (.[20:26] | tonumber);
   ([.events[] | select(.type == "srq.refilled")] | last | .at | us) as $from | ([.completions[].received_at | us] | max) - $from'
 
-# stalls ROUNDS MICROSECONDS: senders meet an empty queue and wait 1 s, with that timer. Leaves the sum of the times from refill to
-# last message in $sum, the tries of the last second of the last round in $tries, and what status said in $warnings.
+# stalls ROUNDS MICROSECONDS: senders meet an empty queue and wait 1 s, with that timer. Leaves the median of the times from refill to
+# last message in $middle, for a host that is busy elsewhere meanwhile adds its own to one of them; the tries of the last second of
+# the last round in $tries, and what status said in $warnings.
 stalls() {
   local round sender before now status
   start_rpmad ".receive = {refill: \"manual\", min_rnr_timer_us: $2}"
-  sum=0
+  : >took
   for round in $(seq "$1"); do
     # It asks for no retry. The acceptance says how often it tries, and that is without end.
     "$CM_SEND" --addr "$RDMA_IP" --port $PORT --count 20 --max-len 64 --seed "$round" --rnr-retries 0 --manifest sent.manifest >sender.out 2>&1 &
@@ -59,15 +60,15 @@ stalls() {
     "$RPMACTL" poll -n 20 --json >received.json
     check "timer of $2 us, round $round: each message came once, in order, unharmed" "$VERIFY" received.json sent.manifest
     check "timer of $2 us, round $round: and no more" stats_say ".recv.messages_total == 20 * $round and .slots.ready == 0"
-    took=$("$RPMACTL" events --json -n 1024 | jq -s '.[0] * .[1] | '"$since_refill" - received.json)
-    diag "timer of $2 us, round $round: $tries tries in a second, the last message $took us after the refill"
-    sum=$((sum + took))
+    "$RPMACTL" events --json -n 1024 | jq -s '.[0] * .[1] | '"$since_refill" - received.json >>took
+    diag "timer of $2 us, round $round: $tries tries in a second, the last message $(tail -n 1 took) us after the refill"
     wait_until 10 stats_say '.cm.conns == 0'
   done
+  middle=$(sort -n took | sed -n "$((($1 + 1) / 2))p")
 }
 
 stalls 3 640
-short=$sum
+short=$middle
 # Steps of 655 ms, the kernel's default, would be two tries.
 if [ "$tries" -gt 20 ]; then pass "the sender tries again in short steps"; else fail "the sender tries again in short steps" "$tries tries in 1 s"; fi
 check_json "the daemon tells how long it was empty" '.srq.times_empty_total >= 3 and .srq.empty_ns_total > 3000000000' "$("$RPMACTL" stats --json)"
@@ -77,6 +78,6 @@ check_json "each stall is an event, with its length" '[.events[] | select(.type 
 check_conserved
 check_stop
 stalls 3 655360
-check "from refill to the last message: at most a tenth of the time with the kernel's default" test $((short * 10)) -le "$sum"
+check "from refill to the last message: at most a tenth of the time with the kernel's default" test $((short * 10)) -le "$middle"
 check_stop
 finish
