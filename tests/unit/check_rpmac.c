@@ -265,7 +265,7 @@ START_TEST(test_hanging_daemon)
 {
 	struct rpmac *other = rpmac_new();
 
-	ck_assert_int_eq(rpmac_open(rpmac, rig.socket, 300), 0);
+	ck_assert_int_eq(rpmac_open(rpmac, rig.socket, 2000), 0);
 	ck_assert_int_eq(kill(rig.pid, SIGSTOP), 0);
 	ck_assert_int_eq(rpmac_open(other, rig.socket, 50), -ETIMEDOUT);
 	ck_assert_ptr_nonnull(strstr(rpmac_error(other), "50 ms"));

@@ -435,7 +435,7 @@ main(void)
 	TCase *tcase = tcase_create("usock");
 
 	tcase_add_checked_fixture(tcase, usock_setup, usock_teardown);
-	tcase_set_timeout(tcase, 30);
+	tcase_set_timeout(tcase, 120);
 	tcase_add_test(tcase, listens_with_the_mode_asked);
 	tcase_add_test(tcase, a_socket_that_was_handed_over_stays);
 	tcase_add_test(tcase, a_live_owner_is_named);

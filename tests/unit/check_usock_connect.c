@@ -73,7 +73,7 @@ START_TEST(a_full_backlog_ends_with_the_time)
 	took = usock_now_ms() - begin;
 	ck_assert_int_eq(err.code, ERR_TIMEOUT);
 	ck_assert_uint_ge(took, 100);
-	ck_assert_uint_lt(took, 2000);
+	ck_assert_uint_lt(took, 20000);
 	/* a time that is over already still gets one attempt */
 	ck_assert_int_eq(usock_connect(path, 0, &err), -ETIMEDOUT);
 	(void)close(client);
@@ -99,7 +99,7 @@ START_TEST(a_full_backlog_that_clears)
 	struct err err;
 
 	ck_assert_int_ge(first, 0);
-	second = usock_connect(path, usock_now_ms() + 3000, &err);
+	second = usock_connect(path, usock_now_ms() + 20000, &err);
 	ck_assert_int_ge(second, 0);
 	ck_assert_int_eq(fcntl(second, F_GETFL) & O_NONBLOCK, 0);
 	(void)close(first);
