@@ -62,14 +62,19 @@ wait_until 5 is_gone $follow
 wait $follow
 check_is "a waiting consumer is told that the daemon stops" 9 $?
 
-# A sender that is killed: what it had sent comes, and its slots do not stay away.
+# A sender that is killed: what it had sent comes, and its slots do not stay away. On iWARP a send is through when it is on its
+# way, so the last ones of a connection may be missing.
+missing=()
+[ "$RDMA_DEV" != siw0 ] || missing=(--missing)
 start_rpmad "$slots"
 start_follow killed.json
 for seed in 1 2 3; do
-  "$CM_SEND" --addr "$RDMA_IP" --port $PORT --conns 2 --flood --max-len 512 --seed $seed --kill-after 300 --manifest killed.manifest.$seed
+  "$CM_SEND" --addr "$RDMA_IP" --port $PORT --conns 2 --flood --max-len 512 --seed $seed --first $((10 * seed)) --kill-after 300 \
+    --manifest killed.manifest.$seed
 done >/dev/null 2>&1
 stop_follow killed.json 100000 3
-check "of three killed senders everything that completed has come" "$VERIFY" --extra killed.json killed.manifest.1 killed.manifest.2 killed.manifest.3
+check "of three killed senders everything that completed has come" \
+  "$VERIFY" --extra ${missing[@]+"${missing[@]}"} killed.json killed.manifest.1 killed.manifest.2 killed.manifest.3
 wait_until 60 stats_say '.cm.conns == 0'
 check_json "no connection and no slot is left over" '.cm.conns == 0 and .slots.ready == 0 and .slots.leased == 0' "$("$RPMACTL" stats --json)"
 check_conserved
