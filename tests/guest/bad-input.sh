@@ -89,6 +89,8 @@ other=$!
 background+=("$other")
 wait_until 10 stats_say '.cm.conns == 1'
 check "a message longer than a slot is refused" "$CM_SEND" --addr "$RDMA_IP" --port $PORT --count 0 --too-long 5000
+# It is closed when it is drained.
+wait_until 10 stats_say '.cm.conns == 1'
 check_json "its connection is closed for that reason" '[.conns[] | select(.state == "closed" and .reason == "message_too_long")] | length == 1' \
   "$("$RPMACTL" conns --closed --json)"
 check_is "the other one is open" 1 "$(stat_of .cm.conns)"
