@@ -300,8 +300,9 @@ check_boot() {
 
 # --- two nodes ---
 
-# meet NAME: both nodes have come to here.
+# meet NAME [SECONDS]: both nodes have come to here. Tests run one after the other in the same guests, and each has names of its own.
 meet() {
-  : >"$OUT/.vm/$1.$NODE"
-  wait_until "${2:-120}" test -e "$OUT/.vm/$1.$PEER_NODE"
+  local place=$OUT/.vm/${0##*/}.$1
+  : >"$place.$NODE"
+  wait_until "${2:-120}" test -e "$place.$PEER_NODE"
 }
