@@ -104,7 +104,7 @@ if [ "$NODE" = 1 ]; then
   "$RPMACTL" -t 70 send "$out" --timeout-ms 60000 --text "into the dark" >send.out 2>&1 &
   send=$!
   background+=("$send")
-  check "a send of the daemon's is under way" wait_until 5 stats_say '.send.slots | .free == .total - 1'
+  check "a send of the daemon's is under way" wait_until 20 stats_say '.send.slots | .free == .total - 1'
 else
   kill -KILL $sender
   wait $sender 2>/dev/null
@@ -155,7 +155,7 @@ if [ "$NODE" = 1 ]; then
   "$RPMACTL" -t 70 send "$out" --timeout-ms 60000 --text "into the dark" >send.out 2>&1 &
   send=$!
   background+=("$send")
-  check "a send is under way" wait_until 5 stats_say '.send.slots | .free == .total - 1'
+  check "a send is under way" wait_until 20 stats_say '.send.slots | .free == .total - 1'
   check "all that came is acknowledged" wait_until 10 stats_say '.recv.acked_total == .recv.messages_total'
   check_is "and no connection has ended" 3 "$(stat_of .cm.conns)"
 fi
@@ -169,7 +169,7 @@ if [ "$NODE" = 2 ]; then
 fi
 meet stopped
 if [ "$NODE" = 1 ]; then
-  wait_until 5 is_gone "$follow"
+  wait_until 20 is_gone "$follow"
   wait $send
   check_is "who waits for the send is told that it failed, in one line" "9 1" "$? $(wc -l <send.out)"
   diag "$(cat send.out)"

@@ -10,7 +10,7 @@ addresses=/sys/class/infiniband/$RDMA_DEV/ports/1/gids
 sysctl -q -w net.ipv6.conf.all.disable_ipv6=0 "net.ipv6.conf.$RDMA_NETDEV.disable_ipv6=0"
 ip addr add $RDMA_IP6/64 dev "$RDMA_NETDEV" nodad
 # soft-RoCE's device has it a little later; soft-iWARP's has none of its own.
-[ "$RDMA_DEV" != rxe0 ] || check "the device has the IPv6 address" wait_until 5 grep -rqx fd77:0000:0000:0000:0000:0000:0000:0001 $addresses
+[ "$RDMA_DEV" != rxe0 ] || check "the device has the IPv6 address" wait_until 20 grep -rqx fd77:0000:0000:0000:0000:0000:0000:0001 $addresses
 
 # allow LIST: from now on, without a restart.
 allow() {
@@ -55,7 +55,7 @@ comes_in '["fd78::/13"]' refused refused
 comes_in '["2001:db8::/32", "192.168.77.0/24"]' refused accepted
 comes_in '["::/0"]' accepted refused
 check "those that were refused are counted" stats_say "[.cm.rejected[] | select(.reason == \"not_allowed\") | .count] == [$refused]"
-check "none of them had a connection" wait_until 5 stats_say ".cm.accepted_total == $sent and .cm.closed_total == $sent"
+check "none of them had a connection" wait_until 20 stats_say ".cm.accepted_total == $sent and .cm.closed_total == $sent"
 drain received.json
 check "each message of those that were accepted came, unharmed" "$VERIFY" received.json sent.*
 check_is "from peers of both families" "$(printf '%s\n' "$RDMA_IP" "[$RDMA_IP6]" | sort)" \

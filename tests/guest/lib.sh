@@ -243,7 +243,7 @@ stop_follow() {
   # One that should not come would come now.
   sleep 0.5
   kill -TERM "$follow" 2>/dev/null
-  wait_until 5 is_gone "$follow" || kill -KILL "$follow"
+  wait_until 20 is_gone "$follow" || kill -KILL "$follow"
   wait "$follow" 2>/dev/null
 }
 

@@ -101,7 +101,8 @@ start_rpmad '.connections = {idle_ms: 8000}'
 "$CM_SEND" --addr "$RDMA_IP" --port $PORT --count 1 --hold 600 >sender.out 2>&1 &
 sender=$!
 background+=("$sender")
-wait_until 10 stats_say '.cm.conns == 1'
+# Its silence begins with its message.
+wait_until 10 stats_say '.cm.conns == 1 and .recv.messages_total == 1'
 age_ms() { "$RPMACTL" conns --json | jq '.conns[0].last_recv_age_ms'; }
 silent=$(age_ms)
 sleep 2

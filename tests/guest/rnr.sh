@@ -56,7 +56,7 @@ stalls() {
     wait $sender
     status=$?
     check_is "timer of $2 us, round $round: all sends completed" 0 "$status"
-    wait_until 5 stats_say '.slots.ready == 20'
+    wait_until 20 stats_say '.slots.ready == 20'
     "$RPMACTL" poll -n 20 --json >received.json
     check "timer of $2 us, round $round: each message came once, in order, unharmed" "$VERIFY" received.json sent.manifest
     check "timer of $2 us, round $round: and no more" stats_say ".recv.messages_total == 20 * $round and .slots.ready == 0"
