@@ -15,7 +15,7 @@ start_follow received.json
 "$CM_SEND" --addr "$RDMA_IP" --port $PORT --conns 3 --flood --max-len 512 --manifest flood.manifest >flood.out 2>&1 &
 flood=$!
 background+=("$flood")
-wait_until 20 has_lines received.json 500
+check "messages come" wait_until 60 has_lines received.json 500
 stop_rpmad
 # shellcheck disable=SC2154 # set by stop_rpmad
 check_is "SIGTERM with messages in flight ends it in order" 0 "$rpmad_status"
@@ -30,7 +30,7 @@ start_rpmad "$slots"
 "$CM_SEND" --addr "$RDMA_IP" --port $PORT --conns 3 --flood --max-len 512 >flood.out 2>&1 &
 flood=$!
 background+=("$flood")
-wait_until 20 stats_say '.recv.messages_total > 500'
+check "and once more" wait_until 60 stats_say '.recv.messages_total > 500'
 kill -KILL "$RPMAD_PID"
 wait "$RPMAD_PID" 2>/dev/null
 check "a killed daemon leaves its socket behind" test -S "$RPMAD_SOCKET"

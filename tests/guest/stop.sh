@@ -25,6 +25,9 @@ leave_peers() {
   peers=()
 }
 
+# comes_to NAME FILTER: the state out of which it is to end, as stats.get says it.
+comes_to() { check "$1: it has come to that" wait_until 30 stats_say "$2"; }
+
 # ends NAME: the daemon, then what is left of its peers.
 ends() {
   stop_rpmad
@@ -45,7 +48,7 @@ ends "no listener"
 start_rpmad .
 peer "$RPMACTL" poll -w 60
 peer "$RPMACTL" connect 192.168.77.99:7471
-wait_until 10 stats_say '.control.clients == 3'
+comes_to "a poll waits, a peer is looked for" '.control.clients == 3'
 ends "a poll waits, a peer is looked for"
 
 # All that completes before the end is in the ledger. A service manager keeps that, so the next daemon says what is in it.
@@ -57,7 +60,7 @@ check "a service manager starts it" systemd-run -q --unit $unit -p DefaultDepend
 wait_until 15 rpmad_runs
 main=$(systemctl show -P MainPID $unit)
 peer "$CM_SEND" --addr "$RDMA_IP" --port $PORT --conns 4 --flood --max-len 256 --manifest flood.manifest --posted flood.posted
-wait_until 20 stats_say '.recv.messages_total > 500'
+comes_to "in a flood that nobody reads" '.recv.messages_total > 500'
 begin=$(now_ms)
 kill -TERM "$main"
 check "in a flood that nobody reads: it ends" wait_until 15 is_gone "$main"
@@ -84,13 +87,13 @@ if [ "$RDMA_DEV" = rxe0 ]; then
   # On iWARP the connection would have ended before.
   start_rpmad '.pool = {slots: 8, slot_size: 256} | .receive = {target: 8}'
   peer "$CM_SEND" --addr "$RDMA_IP" --port $PORT --conns 4 --count 20 --max-len 256
-  wait_until 10 stats_say '.slots.ready == 8 and .cm.conns == 4'
+  comes_to "senders wait at an empty queue" '.slots.ready == 8 and .cm.conns == 4'
   ends "senders wait at an empty queue"
 
   # It has posted no receive and never will.
   start_rpmad .
   peer "$CM_SEND" --addr "$RDMA_IP" --port $PORT --count 1 --hold 60
-  wait_until 10 stats_say '.recv.messages_total == 1'
+  comes_to "a send is not completed" '.recv.messages_total == 1'
   conn=$("$RPMACTL" conns --json | jq '.conns[0].conn')
   peer "$RPMACTL" send "$conn" /etc/hostname
   sleep 3
@@ -100,13 +103,13 @@ fi
 
 start_rpmad .
 peer "$CM_SEND" --addr "$RDMA_IP" --port $PORT --conns 8 --count 4 --hold 60
-wait_until 10 stats_say '.recv.messages_total == 32'
+comes_to "peers that do not answer" '.recv.messages_total == 32'
 kill -STOP "${peers[0]}"
 ends "peers that do not answer"
 
 start_rpmad '.connections = {max: 512}'
 for _ in 1 2 3 4; do peer "$CROWD" client "$RDMA_IP" $PORT 60; done
-wait_until 10 stats_say '.cm.accepted_total > 5'
+comes_to "connections come in" '.cm.accepted_total > 5'
 ends "connections come in"
 
 start_rpmad .
