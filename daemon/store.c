@@ -191,6 +191,48 @@ drop_halves(struct store *store)
 	}
 }
 
+/* Whether two pools are the same memory. */
+static bool
+is_same(const struct store_pool *a, const struct store_pool *b)
+{
+	struct stat first, second;
+
+	return fstat(a->ledger_fd, &first) == 0 && fstat(b->ledger_fd, &second) == 0 &&
+	    first.st_dev == second.st_dev && first.st_ino == second.st_ino;
+}
+
+/* When a pool was given its name, as a text that grows; the current one has none. */
+static const char *
+named_at(const struct store_pool *pool)
+{
+	return pool->name + strlen(names[pool->kind]);
+}
+
+/*
+ * A process that died while it set a pool aside has left it under both names, and what was
+ * done to one would be done to the other. The later name is the one that was meant.
+ */
+static void
+drop_doubles(struct store *store)
+{
+	size_t i = 0, j;
+
+	while (i < store->count) {
+		struct store_pool *pool = &store->pools[i++];
+
+		for (j = 0; j < store->count; j++)
+			if (is_same(&store->pools[j], pool) &&
+			    strcmp(named_at(&store->pools[j]), named_at(pool)) > 0)
+				break;
+		if (j == store->count)
+			continue;
+		log_notice("store", "%s is what is kept as %s, and loses that name",
+		    pool->name, store->pools[j].name);
+		store_drop(store, pool);
+		i = 0;
+	}
+}
+
 int
 store_new(const struct notify_fds *fds, struct store **out)
 {
@@ -209,6 +251,7 @@ store_new(const struct notify_fds *fds, struct store **out)
 		(void)close(fds->kept[i].fd);
 	}
 	drop_halves(store);
+	drop_doubles(store);
 	qsort(store->pools, store->count, sizeof(store->pools[0]), by_age);
 	*out = store;
 	return 0;

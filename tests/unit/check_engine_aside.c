@@ -46,6 +46,19 @@ next(void)
 	return store;
 }
 
+/* The pool in use is set aside. */
+static void
+set_aside(enum store_kind kind, char name[STORE_NAME_MAX])
+{
+	struct store *store = next();
+
+	store_set_aside(store, store_current(store), kind);
+	(void)snprintf(name, STORE_NAME_MAX, "%s",
+	    store_aside(store, store_count_aside(store) - 1)->name);
+	store_free(store);
+	manager_read(&manager);
+}
+
 /*
  * A process receives so many messages, and the pool is set aside; it was made then.
  * name     the one that it has now
@@ -55,18 +68,12 @@ leave_aside(unsigned int messages, enum store_kind kind, time_t made_s,
     char name[STORE_NAME_MAX])
 {
 	const struct timespec made[2] = { { .tv_sec = made_s }, { .tv_sec = made_s } };
-	struct store *store;
 
 	restore_begin();
 	if (messages > 0)
 		restore_receive(messages);
 	restore_end();
-	store = next();
-	store_set_aside(store, store_current(store), kind);
-	(void)snprintf(name, STORE_NAME_MAX, "%s",
-	    store_aside(store, store_count_aside(store) - 1)->name);
-	store_free(store);
-	manager_read(&manager);
+	set_aside(kind, name);
 	ck_assert_int_eq(futimens(manager_fd(&manager, name, STORE_LEDGER_FD), made),
 	    0);
 }
@@ -217,6 +224,39 @@ START_TEST(test_which_is_dropped)
 	for (i = 0; i < 5; i++)
 		ck_assert_uint_eq(manager_count(&manager, names[i]),
 		    i == (_i ? 2 : 0) ? 0 : 2);
+}
+END_TEST
+
+/*
+ * One that dies between the two messages that give a pool another name leaves it there under
+ * both: it is still one pool, whose messages come once.
+ */
+START_TEST(test_two_names)
+{
+	const bool is_moved = _i == STORE_UNFIT || _i == STORE_VERSION;
+	char name[STORE_NAME_MAX];
+	int fds[2];
+	size_t i;
+
+	restore_begin();
+	restore_receive(3);
+	restore_end();
+	for (i = 0; i < 2; i++)
+		fds[i] = fcntl(manager.kept[i].fd, F_DUPFD_CLOEXEC, 0);
+	set_aside((enum store_kind)_i, name);
+	for (i = 0; i < 2; i++) {
+		manager.kept[manager.count].fd = fds[i];
+		(void)snprintf(manager.kept[manager.count++].name, NOTIFY_NAME_MAX,
+		    "rpmad-pool");
+	}
+	restore_begin();
+	restore_logged("loses that name");
+	ck_assert_uint_eq(rig_stats(&rig).restored, is_moved ? 3 : 0);
+	ck_assert_uint_eq(rig_counts(&rig).ready, is_moved ? 3 : 0);
+	ck_assert(ledger_check(engine_ledger(rig.engine)));
+	ck_assert_uint_eq(store_count_aside(rig.store), is_moved ? 0 : 1);
+	restore_end();
+	ck_assert_uint_eq(manager.count, is_moved ? 2 : 4);
 }
 END_TEST
 
@@ -375,6 +415,7 @@ main(void)
 	tcase_add_loop_test(tc, test_unreadable, 0, 2);
 	tcase_add_test(tc, test_room_for_a_moment);
 	tcase_add_loop_test(tc, test_which_is_dropped, 0, 2);
+	tcase_add_loop_test(tc, test_two_names, STORE_UNFIT, STORE_VERSION + 1);
 	tcase_add_test(tc, test_passing_fault);
 	tcase_add_test(tc, test_not_handed_over);
 	tcase_add_loop_test(tc, test_said_room, 0, 2);
