@@ -5,12 +5,12 @@
 #include "daemon/device.h"
 
 #include <errno.h>
-#include <ifaddrs.h>
-#include <net/if.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
+#include "daemon/devices.h"
 #include "daemon/rpma_err.h"
 #include "lib/core/addr.h"
 #include "lib/core/log.h"
@@ -69,18 +69,67 @@ device_open_by_addr(const struct sockaddr_storage *addr, struct device **out,
 	return device_open(context, out, err);
 }
 
+/* The first address that leads to the device of a name. */
+struct search {
+	const char *name;
+	struct sockaddr_storage addr; /* AF_UNSPEC: none was found */
+};
+
+static void
+look_at(void *arg, const struct sockaddr_storage *addr, const char *device)
+{
+	struct search *search = arg;
+
+	if (search->addr.ss_family == AF_UNSPEC && strcmp(device, search->name) == 0)
+		search->addr = *addr;
+}
+
+static int
+no_device(const char *name, int errnum, struct err *err)
+{
+	int rc =
+	    err_set(err, ERR_DEVICE_GONE, errnum, "there is no RDMA device %s", name);
+
+	err_hint(err, "rpmactl devices lists those there are");
+	return rc;
+}
+
+/* Whether the host has a device of that name, as far as can be seen without opening it. */
+static bool
+is_there(const char *name)
+{
+	char path[sizeof(DEVICES_ROOT) + DEVICES_NAME_MAX + 1];
+
+	(void)snprintf(path, sizeof(path), "%s/%s", DEVICES_ROOT, name);
+	return access(path, F_OK) == 0;
+}
+
+/*
+ * By an address of it where it has one: to look through librdmacm's list would open all devices
+ * of the host, and keep the others from being removed.
+ */
 int
 device_open_by_name(const char *name, struct device **out, struct err *err)
 {
+	struct search search = { .name = name, .addr = { .ss_family = AF_UNSPEC } };
 	struct ibv_context *context;
+	int rc;
 
-	if (rpma_utils_ibv_context_by_name(name, &context) != 0) {
-		int rc = err_set(err, ERR_DEVICE_GONE, rpma_err_last_errno(),
-		    "there is no RDMA device %s", name);
-
-		err_hint(err, "rpmactl devices lists those there are");
-		return rc;
+	engine_usable_addrs(look_at, &search);
+	if (search.addr.ss_family != AF_UNSPEC) {
+		rc = device_open_by_addr(&search.addr, out, err);
+		if (rc != 0)
+			return err->code == ERR_ADDR_NOT_RDMA
+			    ? no_device(name, err->errnum, err)
+			    : rc;
+		if (strcmp(device_name(*out), name) == 0)
+			return 0;
+		device_close(*out, false);
 	}
+	if (!is_there(name))
+		return no_device(name, ENODEV, err);
+	if (rpma_utils_ibv_context_by_name(name, &context) != 0)
+		return no_device(name, rpma_err_last_errno(), err);
 	return device_open(context, out, err);
 }
 
@@ -198,34 +247,6 @@ device_next_event(struct device *device, struct device_event *out)
 		out->qp_num = event.qp_num;
 		out->port = event.port_num;
 	}
-}
-
-void
-engine_usable_addrs(void (*fn)(void *arg, const struct sockaddr_storage *addr,
-			const char *device),
-    void *arg)
-{
-	struct ifaddrs *all, *one;
-
-	if (getifaddrs(&all) != 0)
-		return;
-	for (one = all; one; one = one->ifa_next) {
-		struct sockaddr_storage addr = { .ss_family = AF_UNSPEC };
-		struct ibv_context *context;
-		char ip[ADDR_TEXT_MAX];
-
-		if (!one->ifa_addr || !(one->ifa_flags & IFF_UP))
-			continue;
-		addr.ss_family = one->ifa_addr->sa_family;
-		if (addr_len(&addr) == 0)
-			continue;
-		memcpy(&addr, one->ifa_addr, addr_len(&addr));
-		addr_format_ip(&addr, ip, sizeof(ip));
-		if (rpma_utils_get_ibv_context(ip, RPMA_UTIL_IBV_CONTEXT_LOCAL,
-			&context) == 0)
-			fn(arg, &addr, rpma_utils_ibv_context_2name(context));
-	}
-	freeifaddrs(all);
 }
 
 struct text {

@@ -295,8 +295,8 @@ void engine_warnings(const struct engine *engine,
     void (*fn)(void *arg, const char *sentence), void *arg);
 
 /*
- * The local addresses that lead to an RDMA device, with its name. Probes the host's
- * interfaces; some milliseconds.
+ * The local addresses that lead to an RDMA device, with its name. Reads of sysfs, and opens
+ * none; some milliseconds.
  */
 void engine_usable_addrs(void (*fn)(void *arg, const struct sockaddr_storage *addr,
 			     const char *device),

@@ -16,6 +16,7 @@ noinst_LIBRARIES += %D%/libdaemon.a
 	%D%/cq.c %D%/cq.h \
 	%D%/daemon.c %D%/daemon.h \
 	%D%/device.c %D%/device.h \
+	%D%/device_addrs.c %D%/device_addrs.h \
 	%D%/devices.c %D%/devices.h \
 	%D%/devnode.c %D%/devnode.h \
 	%D%/engine.c %D%/engine.h \

@@ -39,4 +39,37 @@ done
 check "what was sent" "$VERIFY" after.json after.manifest
 check_json "no slot is left over" '.slots.ready == 0 and .slots.leased == 0' "$("$RPMACTL" stats --json)"
 check_stop
+
+# Another device, which the daemon looks at and does not use, is not kept by that.
+other=${type}8 other_ip=192.168.78.1
+ip link add other0 type veth peer name other1
+ip addr add $other_ip/24 dev other0
+ip link set other0 up
+ip link set other1 up
+shows_other() {
+  "$RPMACTL" devices --json | jq -e --arg name "$other" --arg ip "$other_ip" '.devices | any(.name == $name and .addrs == [$ip] and .usable)' >/dev/null
+}
+# remove DEVICE: the command cannot be ended while it waits for those who have the device open.
+remove() {
+  rdma link del "$1" &
+  wait_until 10 is_gone $!
+}
+for how in address name nothing; do
+  rdma link add "$other" type "$type" netdev other0
+  case $how in
+    address) start_rpmad ;;
+    name) start_rpmad ".device = \"$RDMA_DEV\"" ;;
+    nothing)
+      write_config 'del(.listen)'
+      "$RPMAD" -c "$DIR/rpmad.json" >>"$DIR/rpmad.log" 2>&1 &
+      RPMAD_PID=$!
+      wait_until 15 test -S "$RPMAD_SOCKET"
+      ;;
+  esac
+  check "$how: the other device is shown with its address" wait_until 5 shows_other
+  "$RPMACTL" listen 127.0.0.1:7472 >listen.out 2>&1
+  check "$how: and named to who asks for another address" grep -qF "$other_ip ($other)" listen.out
+  check "$how: and can be removed" remove "$other"
+  check_stop
+done
 finish

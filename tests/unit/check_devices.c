@@ -2,12 +2,16 @@
 /* RDMA devices as sysfs shows them and their nodes, from a tree made here. */
 #include <config.h>
 
+#include <arpa/inet.h>
 #include <errno.h>
+#include <ifaddrs.h>
+#include <net/if.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "daemon/device_addrs.h"
 #include "daemon/devices.h"
 #include "daemon/devnode.h"
 #include "daemon/ports.h"
@@ -223,6 +227,77 @@ START_TEST(test_forbidden)
 }
 END_TEST
 
+/* ---- addresses ---- */
+
+/* Whether this host has the address 127.0.0.1, which a sandbox may lack. */
+static bool
+has_loopback(void)
+{
+	struct ifaddrs *all, *one;
+	bool found = false;
+
+	ck_assert_int_eq(getifaddrs(&all), 0);
+	for (one = all; one; one = one->ifa_next)
+		if (one->ifa_addr && one->ifa_addr->sa_family == AF_INET &&
+		    one->ifa_flags & IFF_UP && strcmp(one->ifa_name, "lo") == 0)
+			found = true;
+	freeifaddrs(all);
+	return found;
+}
+
+/* What is found: "rxe0=127.0.0.1 ". */
+static void
+add_addr(void *arg, const struct sockaddr_storage *addr, const char *device)
+{
+	const struct sockaddr_in *in = (const void *)addr;
+	char *text = arg, ip[INET_ADDRSTRLEN];
+	size_t len = strlen(text);
+
+	if (addr->ss_family != AF_INET ||
+	    !inet_ntop(AF_INET, &in->sin_addr, ip, sizeof(ip)))
+		return;
+	(void)snprintf(text + len, 256 - len, "%s=%s ", device, ip);
+}
+
+/* As the kernel does: RoCE by the address, iWARP and InfiniBand by the interface's. */
+START_TEST(test_addrs)
+{
+	char found[256] = "", net[80];
+	struct devices devices;
+
+	if (!has_loopback())
+		return;
+	(void)snprintf(net, sizeof(net), "%s/net", root);
+	put("ib/mlx0/node_type", "1: CA\n");
+	put("ib/mlx0/ports/1/gids/0", "fe80:0000:0000:0000:5054:00ff:fe12:3457\n");
+	put("ib/rxe0/node_type", "1: CA\n");
+	put("ib/rxe0/ports/1/gids/0", GID0 "\n");
+	put("ib/rxe0/ports/2/gids/3", "0000:0000:0000:0000:0000:ffff:7f00:0001\n");
+	put("ib/rxe1/node_type", "1: CA\n");
+	put("ib/rxe1/ports/1/gids/0", GID1 "\n");
+	put("ib/siw0/node_type", "4: RNIC\n");
+	put("ib/siw0/ports/1/gids/0", "0224:13c5:518f:0000:0000:0000:0000:0000\n");
+	put("ib/siw1/node_type", "4: RNIC\n");
+	put("ib/siw1/ports/1/gids/0", "0224:13c5:5190:0000:0000:0000:0000:0000\n");
+	(void)snprintf(found, sizeof(found), "%s/ib", root);
+	ck_assert_int_eq(devices_scan(found, &devices), 0);
+	ck_assert_uint_eq(devices.count, 5);
+	found[0] = '\0';
+	device_addrs_each(&devices, "/nowhere", add_addr, found);
+	ck_assert_str_eq(found, "rxe0=127.0.0.1 ");
+	found[0] = '\0';
+	put("net/lo/address", "02:24:13:c5:51:8f\n");
+	device_addrs_each(&devices, net, add_addr, found);
+	ck_assert_str_eq(found, "rxe0=127.0.0.1 siw0=127.0.0.1 ");
+	found[0] = '\0';
+	put("net/lo/address",
+	    "80:00:02:08:fe:80:00:00:00:00:00:00:50:54:00:ff:fe:12:34:57\n");
+	device_addrs_each(&devices, net, add_addr, found);
+	ck_assert_str_eq(found, "mlx0=127.0.0.1 ");
+	devices_fini(&devices);
+}
+END_TEST
+
 static Suite *
 suite(void)
 {
@@ -235,6 +310,7 @@ suite(void)
 	tcase_add_test(tc, test_odd);
 	tcase_add_test(tc, test_ports);
 	tcase_add_test(tc, test_forbidden);
+	tcase_add_test(tc, test_addrs);
 	suite_add_tcase(s, tc);
 	return s;
 }
