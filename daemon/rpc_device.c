@@ -15,12 +15,16 @@
 #include "daemon/rpc_handlers.h"
 #include "daemon/rpc_json.h"
 
-/* Probing the host's addresses takes some milliseconds: at most once in this time. */
-#define ADDRS_FRESH_NS 1000000000u
-#define REASON_MAX     160
+/*
+ * To look through the host's devices and addresses takes milliseconds, tens of them where there
+ * are many GIDs, and one request may ask hundreds of times: at most once in this time.
+ */
+#define FRESH_NS   1000000000u
+#define REASON_MAX 160
 
 struct rpc_addrs {
 	uint64_t found_ns; /* monotonic */
+	struct devices devices;
 	size_t count, size;
 	bool is_broken; /* there was no memory for all */
 	struct {
@@ -58,11 +62,12 @@ rpc_addrs_free(struct rpc_addrs *addrs)
 {
 	if (!addrs)
 		return;
+	devices_fini(&addrs->devices);
 	free(addrs->list);
 	free(addrs);
 }
 
-/* What is known of the host's addresses, looked up anew when it is old. NULL: no
+/* What is known of the host's devices and addresses, looked up anew when it is old. NULL: no
  * memory. */
 static const struct rpc_addrs *
 find_addrs(struct rpc_context *context)
@@ -70,13 +75,15 @@ find_addrs(struct rpc_context *context)
 	const uint64_t now_ns = loop_now_ns();
 	struct rpc_addrs *addrs = context->addrs;
 
-	if (addrs && !addrs->is_broken && now_ns - addrs->found_ns < ADDRS_FRESH_NS)
+	if (addrs && !addrs->is_broken && now_ns - addrs->found_ns < FRESH_NS)
 		return addrs;
 	rpc_addrs_free(addrs);
 	context->addrs = addrs = calloc(1, sizeof(*addrs));
 	if (!addrs)
 		return NULL;
 	addrs->found_ns = now_ns;
+	if (devices_scan(context->devices_root, &addrs->devices) < 0)
+		addrs->is_broken = true;
 	engine_usable_addrs(add_addr, addrs);
 	return addrs->is_broken ? NULL : addrs;
 }
@@ -217,25 +224,24 @@ rpc_device_list(struct rpc_call *call, const void *params)
 {
 	struct rpc_context *context = rpc_call_context(call);
 	const struct rpc_addrs *addrs = find_addrs(context);
-	struct devices devices;
 	json_t *list;
 	size_t i;
 
 	(void)params;
-	if (!addrs || devices_scan(context->devices_root, &devices) < 0) {
+	if (!addrs) {
 		rpc_fail_memory(call);
 		return;
 	}
 	list = json_array();
-	for (i = 0; i < devices.count; i++) {
+	for (i = 0; i < addrs->devices.count; i++) {
 		if (json_array_append_new(list,
-			device_to_json(context->engine, &devices.list[i], addrs)) < 0) {
+			device_to_json(context->engine, &addrs->devices.list[i],
+			    addrs)) < 0) {
 			json_decref(list);
 			list = NULL;
 			break;
 		}
 	}
-	devices_fini(&devices);
 	(void)rpc_reply(call, json_pack("{s:o}", "devices", list));
 }
 
