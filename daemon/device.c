@@ -134,13 +134,19 @@ device_open_by_name(const char *name, struct device **out, struct err *err)
 }
 
 void
+device_leave(struct device *device)
+{
+	if (rpma_peer_delete(&device->peer) != 0)
+		log_error("device", "%s: its protection domain is still in use",
+		    device->limits.device);
+}
+
+void
 device_close(struct device *device, bool release)
 {
 	if (!device)
 		return;
-	if (rpma_peer_delete(&device->peer) != 0)
-		log_error("device", "%s: its protection domain is still in use",
-		    device->limits.device);
+	device_leave(device);
 	if (release && rpma_utils_ibv_context_release(device->context) != 0)
 		log_error("device", "%s: cannot let go of its descriptors",
 		    device->limits.device);

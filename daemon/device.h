@@ -29,6 +29,12 @@ RPMAD_MUST_USE int device_open_by_name(const char *name, struct device **out,
  */
 void device_close(struct device *device, bool release);
 
+/*
+ * It is not used any more, and its context stays open, as librdmacm has it, for device_close() to
+ * let go. Nothing else may be done with it.
+ */
+void device_leave(struct device *device);
+
 struct rpma_peer *device_peer(const struct device *device);
 const char *device_name(const struct device *device);
 void device_get_limits(const struct device *device, struct device_limits *out);

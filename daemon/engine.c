@@ -298,6 +298,7 @@ each_second(struct engine *engine, uint64_t now_ns)
 		(void)engine_drain(engine, &engine->recv_cq, CQ_SAFETY);
 		(void)engine_drain(engine, sender_cq(engine->sender), CQ_SAFETY);
 	}
+	engine_watch_removal(engine);
 	check_ledger(engine);
 	if (engine->state == ENGINE_RUNNING)
 		(void)engine_listeners_up(engine, NULL);
@@ -455,6 +456,7 @@ engine_free(struct engine *engine)
 	if (!engine)
 		return;
 	engine_down(engine, "shutdown", false);
+	device_close(engine->left, false);
 	if (engine->is_started)
 		pool_tell_end(&engine->pool);
 	loop_defer_cancel(engine->loop, &engine->work);

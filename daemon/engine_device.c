@@ -6,7 +6,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "daemon/devnode.h"
 #include "daemon/engine_impl.h"
 #include "daemon/events.h"
 #include "daemon/rpma_err.h"
@@ -237,8 +236,12 @@ open_all(struct engine *engine, struct err *err)
 {
 	int rc = open_device(engine, err);
 
-	if (rc == 0)
+	if (rc == 0) {
+		device_close(engine->left, false);
+		engine->left = NULL;
+		devnode_find(DEVNODE_CLASS, device_name(engine->device), &engine->node);
 		rc = srq_open(engine->srq, engine->device, err);
+	}
 	if (rc == 0)
 		rc = cq_open(&engine->recv_cq, srq_rcq(engine->srq), err);
 	if (rc == 0)
@@ -290,8 +293,10 @@ explain(const struct engine *engine, struct err *err)
 int
 engine_up(struct engine *engine, struct err *err)
 {
-	int rc = open_all(engine, err);
+	int rc;
 
+	engine_watch_removal(engine);
+	rc = open_all(engine, err);
 	if (rc != 0) {
 		explain(engine, err);
 		engine_down(engine, "shutdown", false);
@@ -385,6 +390,26 @@ engine_down(struct engine *engine, const char *reason, bool release)
 		sender_close(engine->sender);
 	if (engine->srq)
 		srq_close(engine->srq);
-	device_close(engine->device, release);
+	if (engine->device && !release) {
+		device_leave(engine->device);
+		engine->left = engine->device;
+	} else {
+		device_close(engine->device, release);
+	}
 	engine->device = NULL;
+}
+
+void
+engine_watch_removal(struct engine *engine)
+{
+	if ((!engine->device && !engine->left) ||
+	    !devnode_is_gone(DEVNODE_CLASS, &engine->node))
+		return;
+	if (engine->device) {
+		engine->is_removed = true;
+		engine_lose(engine, "device_gone");
+		return;
+	}
+	device_close(engine->left, true);
+	engine->left = NULL;
 }

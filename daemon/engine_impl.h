@@ -9,6 +9,7 @@
 #include "daemon/conns.h"
 #include "daemon/cq.h"
 #include "daemon/device.h"
+#include "daemon/devnode.h"
 #include "daemon/engine.h"
 #include "daemon/ledger.h"
 #include "daemon/listeners.h"
@@ -60,6 +61,9 @@ struct engine {
 	struct device *device;
 	struct rpma_cm *cm;
 	struct loop_fd *recv_fd, *send_fd, *cm_fd, *async_fd;
+
+	struct device *left; /* the last one, which is not used and not let go either */
+	struct devnode node; /* of device, or of left */
 
 	bool is_started;  /* engine_new() is through: what fails now is tried again */
 	bool is_init;     /* conns is initialised */
@@ -118,6 +122,11 @@ void engine_slots_freed(struct engine *engine);
 int engine_up(struct engine *engine, struct err *err);
 /* Let the device go: connections end with that reason, posted slots are free again. */
 void engine_down(struct engine *engine, const char *reason, bool release);
+/*
+ * Look whether the device is being removed. A connection or a listener hears of it by an event;
+ * without one the kernel would wait for this process, which would wait for nothing.
+ */
+void engine_watch_removal(struct engine *engine);
 /*
  * Bring wanted listeners up, all that can be; err (may be NULL) is the last that could not for
  * another reason than ERR_ADDR_NOT_RDMA, which the return code tells.

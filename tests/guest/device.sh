@@ -72,4 +72,25 @@ for how in address name nothing; do
   check "$how: and can be removed" remove "$other"
   check_stop
 done
+
+# Nor is the daemon's own, where nothing is on it that would hear of its removal.
+start_rpmad "del(.listen) | .device = \"$RDMA_DEV\""
+check "without listeners the device can be removed" remove "$RDMA_DEV"
+check "the daemon waits for it" wait_until 5 waits_for_device
+rdma link add "$RDMA_DEV" type "$type" netdev "$netdev"
+check "and has it again" wait_until 15 rpmad_runs
+check_stop
+start_rpmad
+taken=$RPMAD_PID RPMAD_SOCKET=$DIR/second.sock
+background+=("$taken")
+write_config 'del(.listen)'
+"$RPMAD" -c "$DIR/rpmad.json" >>"$DIR/rpmad.log" 2>&1 &
+RPMAD_PID=$!
+wait_until 15 test -S "$RPMAD_SOCKET"
+"$RPMACTL" listen "$RDMA_IP:$PORT" >listen.out 2>&1
+check_is "a second daemon cannot listen at a port that is taken" 7 $?
+check "and does not keep the device, nor does the first" remove "$RDMA_DEV"
+check_stop
+kill "$taken"
+rdma link add "$RDMA_DEV" type "$type" netdev "$netdev"
 finish

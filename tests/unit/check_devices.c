@@ -227,6 +227,34 @@ START_TEST(test_forbidden)
 }
 END_TEST
 
+/* A number may be another device's, and a device may have another name, meanwhile. */
+START_TEST(test_node_goes)
+{
+	struct devnode node, none;
+	char path[192];
+
+	put("abi_version", "6\n");
+	put("uverbs0/ibdev", "mlx5_0\n");
+	put("uverbs1/ibdev", "rxe0\n");
+	devnode_find(root, "rxe0", &node);
+	ck_assert_str_eq(node.name, "uverbs1");
+	ck_assert(!devnode_is_gone(root, &node));
+	put("uverbs1/ibdev", "other\n");
+	ck_assert(!devnode_is_gone(root, &node));
+	ck_assert(!devnode_is_gone("/nowhere", &node));
+	(void)snprintf(path, sizeof(path), "mv %s/uverbs1 %s/old", root, root);
+	ck_assert_int_eq(system(path), 0);
+	ck_assert(devnode_is_gone(root, &node));
+	put("uverbs1/ibdev", "rxe0\n");
+	ck_assert(devnode_is_gone(root, &node));
+	devnode_find(root, "mlx9", &none);
+	ck_assert_uint_eq(none.inode, 0);
+	ck_assert(!devnode_is_gone(root, &none));
+	devnode_find("/nowhere", "mlx9", &none);
+	ck_assert_uint_eq(none.inode, 0);
+}
+END_TEST
+
 /* ---- addresses ---- */
 
 /* Whether this host has the address 127.0.0.1, which a sandbox may lack. */
@@ -310,6 +338,7 @@ suite(void)
 	tcase_add_test(tc, test_odd);
 	tcase_add_test(tc, test_ports);
 	tcase_add_test(tc, test_forbidden);
+	tcase_add_test(tc, test_node_goes);
 	tcase_add_test(tc, test_addrs);
 	suite_add_tcase(s, tc);
 	return s;

@@ -35,9 +35,32 @@ __wrap_devnode_forbidden(const char *root, const char *class, const char *device
 	return forbidden_errno;
 }
 
+/* Whether the node of the device that was opened is there. */
+static bool is_node_gone;
+
+void __wrap_devnode_find(const char *class, const char *device, struct devnode *out);
+bool __wrap_devnode_is_gone(const char *class, const struct devnode *node);
+
+void
+__wrap_devnode_find(const char *class, const char *device, struct devnode *out)
+{
+	ck_assert_str_eq(class, DEVNODE_CLASS);
+	ck_assert_str_eq(device, "fake0");
+	*out = (struct devnode){ .name = "uverbs7", .inode = 77 };
+}
+
+bool
+__wrap_devnode_is_gone(const char *class, const struct devnode *node)
+{
+	ck_assert_str_eq(class, DEVNODE_CLASS);
+	ck_assert_str_eq(node->name, "uverbs7");
+	return is_node_gone && node->inode == 77;
+}
+
 static void
 set_up(void)
 {
+	is_node_gone = false;
 	fake_reset();
 	rig_settings(&rig);
 }
@@ -340,6 +363,53 @@ START_TEST(test_fatal_error_of_a_device_that_stays)
 }
 END_TEST
 
+/* Nothing is on the device that could hear of its removal: the daemon lets go all the same. */
+START_TEST(test_removed_without_an_event)
+{
+	const struct ibv_context *context = fake_context(0);
+
+	rig.settings.listen_count = 0;
+	(void)snprintf(rig.settings.device, sizeof(rig.settings.device), "fake0");
+	ck_assert_int_eq(rig_start(&rig), 0);
+	ck_assert_int_eq(engine_state(rig.engine), ENGINE_RUNNING);
+	rig_turn_ms(&rig, 1100);
+	ck_assert_int_eq(engine_state(rig.engine), ENGINE_RUNNING);
+	is_node_gone = true;
+	ck_assert(rig_until(&rig, is_down, NULL));
+	ck_assert_ptr_nonnull(strstr(engine_reason(rig.engine), "it was removed"));
+	ck_assert(fake_device_released(context));
+	fake_device_remove(0);
+	is_node_gone = false;
+	fake_device_return(0);
+	ck_assert(rig_until(&rig, is_up, NULL));
+	rig_end(&rig);
+}
+END_TEST
+
+/* The same of one that it opened in vain, and does not use. */
+START_TEST(test_removed_unused)
+{
+	const struct ibv_context *context = fake_context(0);
+	struct sockaddr_storage addr;
+	struct listener_info info;
+
+	rig.settings.listen_count = 0;
+	ck_assert_int_eq(rig_start(&rig), 0);
+	ck_assert_int_eq(addr_parse("127.0.0.1", 7471, &addr, &rig.err), 0);
+	fake_fail_call("rdma_listen", 0, EADDRINUSE);
+	ck_assert_int_ne(engine_listener_add(rig.engine, &addr, &info, &rig.err), 0);
+	ck_assert_int_eq(engine_state(rig.engine), ENGINE_WAITING_FOR_LISTENER);
+	rig_turn_ms(&rig, 1100);
+	/* It may be asked for again. */
+	ck_assert(!fake_device_released(context));
+	is_node_gone = true;
+	rig_turn_ms(&rig, 1100);
+	ck_assert(fake_device_released(context));
+	ck_assert_int_eq(engine_state(rig.engine), ENGINE_WAITING_FOR_LISTENER);
+	rig_end(&rig);
+}
+END_TEST
+
 /* Every provider call of the start fails in turn; each time all is taken back. */
 START_TEST(test_nth_call_fails_at_start)
 {
@@ -384,6 +454,8 @@ main(void)
 	tcase_add_test(tc, test_taken_port_later);
 	tcase_add_test(tc, test_device_by_name);
 	tcase_add_test(tc, test_fatal_error_of_a_device_that_stays);
+	tcase_add_test(tc, test_removed_without_an_event);
+	tcase_add_test(tc, test_removed_unused);
 	tcase_add_test(tc, test_nth_call_fails_at_start);
 	tcase_set_timeout(tc, 120);
 	suite_add_tcase(suite, tc);

@@ -39,7 +39,8 @@ engine_test_libs = daemon/libdaemon.a lib/rpma/librpma-core.la lib/core/libcore.
 %C%_check_engine_events_LDADD = $(engine_test_libs)
 %C%_check_engine_start_SOURCES = %D%/check_engine_start.c $(engine_rig)
 %C%_check_engine_start_CFLAGS = $(AM_CFLAGS) $(CHECK_CFLAGS) $(VERBS_CFLAGS)
-%C%_check_engine_start_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=devnode_forbidden
+%C%_check_engine_start_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=devnode_forbidden \
+	-Wl,--wrap=devnode_find -Wl,--wrap=devnode_is_gone
 %C%_check_engine_start_LDADD = $(engine_test_libs)
 restore_rig = %D%/restore_rig.c %D%/restore_rig.h %D%/manager_rig.c %D%/manager_rig.h $(engine_rig)
 %C%_check_engine_restore_SOURCES = %D%/check_engine_restore.c $(restore_rig)
