@@ -119,8 +119,13 @@ void engine_ring_settle(struct engine *engine, struct ledger_owner *owner,
 /* Whether fewer receives are posted than receive.low_watermark. */
 bool engine_is_low(const struct engine *engine);
 bool engine_peek(struct engine *engine, struct ledger_message *out);
-enum ledger_result engine_ack(struct engine *engine, const char *token);
-enum ledger_result engine_nack(struct engine *engine, const char *token);
+/*
+ * owner    who asks; LEDGER_UNKNOWN where another one reads the message in place
+ */
+enum ledger_result engine_ack(struct engine *engine, const struct ledger_owner *owner,
+    const char *token);
+enum ledger_result engine_nack(struct engine *engine, const struct ledger_owner *owner,
+    const char *token);
 /* Acknowledge all that owner holds; the number. */
 uint32_t engine_ack_held(struct engine *engine, struct ledger_owner *owner);
 /* Acknowledge what was leased with ack "auto". */

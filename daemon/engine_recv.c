@@ -295,13 +295,22 @@ engine_watch_srq(struct engine *engine)
 		    after.last_stall_ns);
 }
 
+/* Who holds it in place has it until that one is through with it, whoever knows its token. */
+static bool
+may_settle(const struct engine *engine, const struct ledger_owner *owner,
+    const char *token, uint32_t *slot, uint32_t *generation)
+{
+	return ledger_token_parse(engine->ledger, token, slot, generation) &&
+	    !ledger_is_read(engine->ledger, owner, *slot, *generation);
+}
+
 enum ledger_result
-engine_ack(struct engine *engine, const char *token)
+engine_ack(struct engine *engine, const struct ledger_owner *owner, const char *token)
 {
 	enum ledger_result result;
 	uint32_t slot, generation;
 
-	if (!ledger_token_parse(engine->ledger, token, &slot, &generation))
+	if (!may_settle(engine, owner, token, &slot, &generation))
 		return LEDGER_UNKNOWN;
 	result = consume(engine, slot, generation, loop_now_ns());
 	if (result == LEDGER_DONE)
@@ -325,7 +334,8 @@ engine_ack_held(struct engine *engine, struct ledger_owner *owner)
 void
 engine_auto_ack(struct engine *engine, uint32_t slot, uint32_t generation)
 {
-	if (consume(engine, slot, generation, loop_now_ns()) == LEDGER_DONE)
+	if (!ledger_is_read(engine->ledger, NULL, slot, generation) &&
+	    consume(engine, slot, generation, loop_now_ns()) == LEDGER_DONE)
 		engine->auto_acked++;
 }
 
@@ -343,11 +353,11 @@ engine_give_back(struct engine *engine, uint32_t slot, uint32_t generation)
 }
 
 enum ledger_result
-engine_nack(struct engine *engine, const char *token)
+engine_nack(struct engine *engine, const struct ledger_owner *owner, const char *token)
 {
 	uint32_t slot, generation;
 
-	if (!ledger_token_parse(engine->ledger, token, &slot, &generation))
+	if (!may_settle(engine, owner, token, &slot, &generation))
 		return LEDGER_UNKNOWN;
 	return engine_give_back(engine, slot, generation);
 }

@@ -36,6 +36,7 @@ struct ledger;
 struct ledger_owner {
 	uint32_t least; /* it holds no slot below that */
 	uint32_t count;
+	bool is_in_place; /* it reads in its slots: nobody else frees them */
 };
 
 /* An address without the room that others would need. AF_UNSPEC: unknown. */
@@ -186,6 +187,12 @@ enum ledger_result {
 	LEDGER_UNKNOWN, /* of another life, out of range, or of no message yet */
 };
 
+/*
+ * Whether another one than owner (NULL: nobody in particular) holds that message and reads it in
+ * its slot. Its token may be known from an earlier lease, which has ended.
+ */
+bool ledger_is_read(const struct ledger *ledger, const struct ledger_owner *owner,
+    uint32_t slot, uint32_t generation);
 /* Whether owner holds that message. */
 bool ledger_is_held(const struct ledger *ledger, const struct ledger_owner *owner,
     uint32_t slot, uint32_t generation);

@@ -163,6 +163,20 @@ ledger_is_held(const struct ledger *ledger, const struct ledger_owner *owner,
 	    ledger_path_is_held(ledger, owner, slot, generation);
 }
 
+bool
+ledger_is_read(const struct ledger *ledger, const struct ledger_owner *owner,
+    uint32_t slot, uint32_t generation)
+{
+	const struct ledger_owner *holder;
+
+	if (slot >= ledger->total)
+		return false;
+	holder = ledger->slots[slot].owner;
+	return holder != owner && holder &&
+	    ledger_path_is_held(ledger, holder, slot, generation) &&
+	    holder->is_in_place;
+}
+
 enum ledger_result
 ledger_ack(struct ledger *ledger, uint32_t slot, uint32_t generation, uint64_t *conn)
 {

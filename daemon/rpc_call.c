@@ -82,6 +82,7 @@ void
 rpc_call_set_map(const struct rpc_call *call)
 {
 	call->client->has_map = true;
+	call->client->owner.is_in_place = true;
 }
 
 void

@@ -109,20 +109,22 @@ void rpc_rings_stop(struct rpc_rings *rings);
 /* How many are open. */
 uint32_t rpc_rings_count(const struct rpc_rings *rings);
 
-/* The addresses that lead to devices, remembered for a second. NULL is fine. */
+/* The devices and the addresses that lead to them, remembered for a second. NULL is fine. */
 void rpc_addrs_free(struct rpc_addrs *addrs);
 
 /*
  * Acknowledge or give back tokens.
  *
+ * call     who asks
  * fn       engine_ack() or engine_nack()
  * done     how many were known
  * unknown  list that takes the others
  * return   0; -ENOMEM: not all were looked at; -EINVAL with err: one cannot be a token,
  *          nothing was done
  */
-RPMAD_MUST_USE int rpc_recv_apply(struct engine *engine,
-    enum ledger_result (*fn)(struct engine *engine, const char *token),
+RPMAD_MUST_USE int rpc_recv_apply(const struct rpc_call *call,
+    enum ledger_result (*fn)(struct engine *engine, const struct ledger_owner *owner,
+	const char *token),
     const struct param_list *tokens, const char *path, uint64_t *done,
     struct json_t *unknown, struct err *err);
 

@@ -362,8 +362,8 @@ poll_new(struct rpc_call *call, const struct recv_poll_params *params)
 		rpc_fail_memory(call);
 		goto fail;
 	}
-	if (rpc_recv_apply(context->engine, engine_ack, &params->ack_tokens,
-		"params.ack_tokens", &poll->acked, poll->unknown, &err) < 0) {
+	if (rpc_recv_apply(call, engine_ack, &params->ack_tokens, "params.ack_tokens",
+		&poll->acked, poll->unknown, &err) < 0) {
 		rpc_fail(call, &err);
 		goto fail;
 	}

@@ -104,11 +104,14 @@ may_be_token(const char *text)
 }
 
 int
-rpc_recv_apply(struct engine *engine,
-    enum ledger_result (*fn)(struct engine *engine, const char *token),
+rpc_recv_apply(const struct rpc_call *call,
+    enum ledger_result (*fn)(struct engine *engine, const struct ledger_owner *owner,
+	const char *token),
     const struct param_list *tokens, const char *path, uint64_t *done, json_t *unknown,
     struct err *err)
 {
+	struct engine *engine = rpc_call_context(call)->engine;
+	const struct ledger_owner *owner = rpc_call_owner(call);
 	const char *token;
 	size_t i;
 	int rc;
@@ -123,7 +126,7 @@ rpc_recv_apply(struct engine *engine,
 	*done = 0;
 	for (i = 0; i < tokens->count; i++) {
 		token = param_list_at(tokens, i);
-		if (fn(engine, token) != LEDGER_UNKNOWN)
+		if (fn(engine, owner, token) != LEDGER_UNKNOWN)
 			++*done;
 		else if (json_array_append_new(unknown, json_string(token)) < 0)
 			return err_set(err, ERR_INTERNAL_ERROR, ENOMEM,
@@ -135,7 +138,8 @@ rpc_recv_apply(struct engine *engine,
 /* recv.ack and recv.nack: key says what was done with the known ones. */
 static void
 apply(struct rpc_call *call, const struct param_list *tokens, const char *key,
-    enum ledger_result (*fn)(struct engine *engine, const char *token))
+    enum ledger_result (*fn)(struct engine *engine, const struct ledger_owner *owner,
+	const char *token))
 {
 	struct engine *engine = rpc_call_context(call)->engine;
 	json_t *unknown = json_array();
@@ -144,7 +148,7 @@ apply(struct rpc_call *call, const struct param_list *tokens, const char *key,
 	struct err err;
 	int rc;
 
-	rc = rpc_recv_apply(engine, fn, tokens, "params.tokens", &done, unknown, &err);
+	rc = rpc_recv_apply(call, fn, tokens, "params.tokens", &done, unknown, &err);
 	if (rc == 0 && done == 0) {
 		rpc_json_instance(ledger_instance(engine_ledger(engine)), instance);
 		rc = err_set(&err, ERR_NO_SUCH_TOKEN, 0,

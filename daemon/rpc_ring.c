@@ -242,6 +242,7 @@ ring_begin(struct rpc_call *call, uint32_t entries, struct err *err)
 		rpc_call_pass_fd(call, ends[1]);
 		TAILQ_INSERT_TAIL(&context->rings->list, self, link);
 		self->client->ring = self;
+		self->client->owner.is_in_place = true;
 		loop_timer_start(context->rings->look, LOOK_MS);
 		return self;
 	}

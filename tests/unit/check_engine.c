@@ -116,7 +116,7 @@ START_TEST(test_histograms)
 	rig_turn_ms(&rig, 30);
 	ledger_token_format(engine_ledger(rig.engine), message.slot, message.generation,
 	    token);
-	ck_assert_int_eq(engine_nack(rig.engine, token), LEDGER_DONE);
+	ck_assert_int_eq(engine_nack(rig.engine, NULL, token), LEDGER_DONE);
 	again_ns = loop_now_ns();
 	message = rig_expect(&rig, "hello");
 	ck_assert_uint_eq(message.deliveries, 2);
@@ -366,7 +366,7 @@ END_TEST
 
 START_TEST(test_leases)
 {
-	struct ledger_owner owner = { 0, 0 };
+	struct ledger_owner owner = { 0 };
 	struct ledger_message message;
 	struct fake_peer *peer;
 	char token[LEDGER_TOKEN_MAX];
@@ -387,13 +387,13 @@ START_TEST(test_leases)
 	ck_assert_uint_eq(message.deliveries, 3);
 	ledger_token_format(engine_ledger(rig.engine), message.slot, message.generation,
 	    token);
-	ck_assert_int_eq(engine_nack(rig.engine, token), LEDGER_DONE);
-	ck_assert_int_eq(engine_nack(rig.engine, token), LEDGER_ALREADY);
-	ck_assert_int_eq(engine_ack(rig.engine, "nonsense"), LEDGER_UNKNOWN);
+	ck_assert_int_eq(engine_nack(rig.engine, NULL, token), LEDGER_DONE);
+	ck_assert_int_eq(engine_nack(rig.engine, NULL, token), LEDGER_ALREADY);
+	ck_assert_int_eq(engine_ack(rig.engine, NULL, "nonsense"), LEDGER_UNKNOWN);
 	ck_assert(engine_lease(rig.engine, &owner, PARAM_UNSET, &message));
 	engine_auto_ack(rig.engine, message.slot, message.generation);
 	ck_assert_uint_eq(rig_stats(&rig).auto_acked, 1);
-	ck_assert_int_eq(engine_ack(rig.engine, token), LEDGER_ALREADY);
+	ck_assert_int_eq(engine_ack(rig.engine, NULL, token), LEDGER_ALREADY);
 	ck_assert_uint_eq(rig_stats(&rig).redelivered, 3);
 	rig_end(&rig);
 }
@@ -402,7 +402,7 @@ END_TEST
 /* All of one owner, and of nobody else. */
 START_TEST(test_ack_held)
 {
-	struct ledger_owner owner = { 0, 0 }, other = { 0, 0 };
+	struct ledger_owner owner = { 0 }, other = { 0 };
 	struct ledger_message message;
 	struct fake_peer *peer;
 	int i;

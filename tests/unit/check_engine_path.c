@@ -92,7 +92,7 @@ take_round(struct ledger_owner *owner)
 			return 0;
 		ledger_token_format(engine_ledger(rig.engine), message.slot,
 		    message.generation, token);
-		if (engine_ack(rig.engine, token) != LEDGER_DONE)
+		if (engine_ack(rig.engine, NULL, token) != LEDGER_DONE)
 			return 0;
 		n++;
 	}

@@ -30,7 +30,7 @@ START_TEST(test_more_slots)
 	ck_assert_uint_eq(rig_stats(&rig).restored, 3);
 	ck_assert_uint_eq(store_count_aside(rig.store), 0);
 	/* A token of before names nothing here. */
-	ck_assert_int_eq(engine_ack(rig.engine, token), LEDGER_UNKNOWN);
+	ck_assert_int_eq(engine_ack(rig.engine, NULL, token), LEDGER_UNKNOWN);
 	message = rig_expect(&rig, "11");
 	ck_assert_uint_eq(message.deliveries, 2);
 	ck_assert_uint_eq(message.seq, 2);

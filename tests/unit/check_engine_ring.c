@@ -31,7 +31,7 @@ set_up(void)
 
 	fake_reset();
 	rig_settings(&rig);
-	owner = (struct ledger_owner){ 0, 0 };
+	owner = (struct ledger_owner){ 0 };
 	ck_assert_int_eq(rig_start(&rig), 0);
 	ck_assert_int_eq(ring_new(ENTRIES, rig.settings.pool_slots, &ring, &err), 0);
 }
@@ -220,7 +220,7 @@ START_TEST(test_wrong_answers)
 {
 	static const char *const texts[] = { "a", "b", "c" };
 	const uint32_t slots = rig.settings.pool_slots;
-	struct ledger_owner other = { 0, 0 };
+	struct ledger_owner other = { 0 };
 	struct ledger_message message;
 	struct ring_entry theirs = { 0 }, beyond = { .slot = slots },
 			  far = { .slot = UINT32_MAX };
@@ -317,7 +317,7 @@ END_TEST
 START_TEST(test_owner_gone)
 {
 	static const char *const texts[] = { "a", "b", "c", "d", "e", "f" };
-	struct ledger_owner other = { 0, 0 };
+	struct ledger_owner other = { 0 };
 	struct ledger_message message;
 
 	(void)send_texts(texts, ARRAY_LEN(texts));

@@ -117,7 +117,7 @@ idle(void)
 static void
 messages_everywhere(void)
 {
-	struct ledger_owner owner = { 0, 0 };
+	struct ledger_owner owner = { 0 };
 	struct fake_peer *peer = start_with_peer();
 	struct ledger_message message;
 
@@ -351,7 +351,7 @@ use_device(void)
 {
 	struct sockaddr_storage addr;
 	struct fake_peer *peer = fake_peer_connect(rig_port(&rig), NULL, 0);
-	struct ledger_owner owner = { 0, 0 };
+	struct ledger_owner owner = { 0 };
 	struct ledger_message message;
 
 	rig_settle(&rig);

@@ -166,7 +166,7 @@ END_TEST
 START_TEST(test_owner_and_time)
 {
 	struct ledger *ledger = make(SLOTS);
-	struct ledger_owner owner = { 0, 0 };
+	struct ledger_owner owner = { 0 };
 	struct ledger_message mine, timed, other;
 	uint64_t deadline = 0;
 

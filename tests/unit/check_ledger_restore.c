@@ -77,7 +77,7 @@ expect(uint32_t ready, uint32_t free)
 /* Ready and leased messages are ready, in order, with all that is known of them. */
 START_TEST(test_messages_are_kept)
 {
-	struct ledger_owner owner = { 0, 0 };
+	struct ledger_owner owner = { 0 };
 	struct ledger_message first, second, third, again;
 
 	arrive(5, "label");

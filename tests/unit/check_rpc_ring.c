@@ -82,6 +82,36 @@ START_TEST(test_imm_and_label)
 }
 END_TEST
 
+/*
+ * Who had the message before, and gave it back or was late, knows its token still: that does not
+ * take it from the one who reads it in its slot now.
+ */
+START_TEST(test_token_of_an_earlier_lease)
+{
+	static const char *const names[] = { "recv.ack", "recv.nack" };
+	char tokens[96];
+	json_t *result;
+
+	reader_arrive(&a, "hello");
+	result = crig_call(&b.client, "recv.poll", "{\"encoding\":\"none\"}");
+	(void)snprintf(tokens, sizeof(tokens), "{\"tokens\":[\"%s\"]}",
+	    crig_text(crig_completion(result, 0), "token"));
+	json_decref(result);
+	json_decref(crig_call(&b.client, "recv.nack", tokens));
+	reader_grant(&a, ENTRIES);
+	ck_assert_uint_eq(a.ring->delivered, 1);
+	ck_assert_uint_eq(a.entries[0].deliveries, 2);
+	json_decref(crig_fail(&b.client, names[_i], tokens, "NO_SUCH_TOKEN"));
+	ring_rig_expect(&rig, SLOTS - 1, 0, 0, 1);
+	reader_answer(&a, &a.entries[0], RING_ACK);
+	reader_ring(&a);
+	ck_assert_uint_eq(a.ring->unknown, 0);
+	ring_rig_expect(&rig, SLOTS, 0, 0, 0);
+	/* Now it is what it always was: acknowledged. */
+	json_decref(crig_call(&b.client, names[_i], tokens));
+}
+END_TEST
+
 /* No more than there is room for, and the rest when there is some, in order. */
 START_TEST(test_room)
 {
@@ -383,6 +413,7 @@ main(void)
 	tcase_add_checked_fixture(tc, setup, teardown);
 	tcase_add_test(tc, test_message);
 	tcase_add_test(tc, test_imm_and_label);
+	tcase_add_loop_test(tc, test_token_of_an_earlier_lease, 0, 2);
 	tcase_add_test(tc, test_room);
 	tcase_add_test(tc, test_request);
 	tcase_add_test(tc, test_wakes);

@@ -231,7 +231,7 @@ rig_ack(struct rig *rig, const struct ledger_message *message)
 
 	ledger_token_format(engine_ledger(rig->engine), message->slot,
 	    message->generation, token);
-	ck_assert_int_eq(engine_ack(rig->engine, token), LEDGER_DONE);
+	ck_assert_int_eq(engine_ack(rig->engine, NULL, token), LEDGER_DONE);
 }
 
 struct ledger_counts

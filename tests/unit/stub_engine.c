@@ -267,11 +267,12 @@ engine_peek(struct engine *engine, struct ledger_message *out)
 }
 
 enum ledger_result
-engine_ack(struct engine *engine, const char *token)
+engine_ack(struct engine *engine, const struct ledger_owner *owner, const char *token)
 {
 	uint32_t slot, generation;
 
-	if (!ledger_token_parse(engine->ledger, token, &slot, &generation))
+	if (!ledger_token_parse(engine->ledger, token, &slot, &generation) ||
+	    ledger_is_read(engine->ledger, owner, slot, generation))
 		return LEDGER_UNKNOWN;
 	return ledger_ack(engine->ledger, slot, generation, NULL);
 }
@@ -288,12 +289,13 @@ engine_ack_held(struct engine *engine, struct ledger_owner *owner)
 }
 
 enum ledger_result
-engine_nack(struct engine *engine, const char *token)
+engine_nack(struct engine *engine, const struct ledger_owner *owner, const char *token)
 {
 	uint32_t slot, generation;
 	enum ledger_result result;
 
-	if (!ledger_token_parse(engine->ledger, token, &slot, &generation))
+	if (!ledger_token_parse(engine->ledger, token, &slot, &generation) ||
+	    ledger_is_read(engine->ledger, owner, slot, generation))
 		return LEDGER_UNKNOWN;
 	result = ledger_nack(engine->ledger, slot, generation);
 	if (result == LEDGER_DONE)
@@ -312,7 +314,8 @@ engine_undeliver(struct engine *engine, uint32_t slot, uint32_t generation,
 void
 engine_auto_ack(struct engine *engine, uint32_t slot, uint32_t generation)
 {
-	if (ledger_ack(engine->ledger, slot, generation, NULL) == LEDGER_DONE)
+	if (!ledger_is_read(engine->ledger, NULL, slot, generation) &&
+	    ledger_ack(engine->ledger, slot, generation, NULL) == LEDGER_DONE)
 		engine->stats.auto_acked++;
 }
 
