@@ -276,28 +276,28 @@ add_addr(void *arg, const struct sockaddr_storage *addr, const char *device)
 		text->buf[text->used] = '\0';
 }
 
-void
-device_usable_addrs_text(char *buf, size_t size)
-{
-	struct text text = { .buf = buf, .size = size };
-
-	buf[0] = '\0';
-	engine_usable_addrs(add_addr, &text);
-}
-
 int
 device_addr_not_rdma(const struct sockaddr_storage *addr, int errnum, struct err *err)
 {
-	char ip[ADDR_TEXT_MAX], usable[384];
-	int rc = err_set(err, ERR_ADDR_NOT_RDMA, errnum,
-	    "no RDMA device has the address %s", addr_format_ip(addr, ip, sizeof(ip)));
+	char ip[ADDR_TEXT_MAX];
 
-	device_usable_addrs_text(usable, sizeof(usable));
+	return err_set(err, ERR_ADDR_NOT_RDMA, errnum,
+	    "no RDMA device has the address %s", addr_format_ip(addr, ip, sizeof(ip)));
+}
+
+void
+device_hint_addrs(struct err *err)
+{
+	char usable[384] = "";
+	struct text text = { .buf = usable, .size = sizeof(usable) };
+
+	if (err->code != ERR_ADDR_NOT_RDMA)
+		return;
+	engine_usable_addrs(add_addr, &text);
 	if (usable[0])
 		err_hint(err, "addresses that RDMA devices have: %s", usable);
 	else
 		err_hint(err,
 		    "no address of this host leads to an RDMA device; "
 		    "see rpmactl devices");
-	return rc;
 }

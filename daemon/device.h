@@ -15,8 +15,7 @@ struct rpma_peer;
 
 /*
  * Open the device behind a local address, or by name.
- * return   0; ERR_ADDR_NOT_RDMA (its hint lists the addresses that are);
- * ERR_DEVICE_GONE there is none of that name; ERR_PROVIDER; -ENOMEM
+ * return   0; ERR_ADDR_NOT_RDMA (see device_hint_addrs()); ERR_DEVICE_GONE there is none of that name; ERR_PROVIDER; -ENOMEM
  */
 RPMAD_MUST_USE int device_open_by_addr(const struct sockaddr_storage *addr,
     struct device **out, struct err *err);
@@ -70,15 +69,13 @@ int device_async_fd(const struct device *device);
 /* Take one event; never blocks. */
 void device_next_event(struct device *device, struct device_event *out);
 
-/* "192.168.77.1 (rxe0), ..." of the addresses that lead to a device; "" when none does.
- */
-void device_usable_addrs_text(char *buf, size_t size);
-
-/*
- * Fill err for an address that leads to no RDMA device, with the addresses that do as
- * its hint. Returns as err_set().
- */
+/* Fill err for an address that leads to no RDMA device. Returns as err_set(). */
 int device_addr_not_rdma(const struct sockaddr_storage *addr, int errnum,
     struct err *err);
+/*
+ * Give such an error the addresses that do lead to one as its hint: "192.168.77.1 (rxe0), ...".
+ * That takes a while, and is for errors that somebody will read. Does nothing to others.
+ */
+void device_hint_addrs(struct err *err);
 
 #endif

@@ -52,6 +52,7 @@ engine_listener_add(struct engine *engine, const struct sockaddr_storage *addr,
 	}
 	listener->is_asked_for = false;
 	if (rc != 0) {
+		device_hint_addrs(err);
 		listeners_remove(&engine->listeners, listener);
 		engine->listeners.next_id--;
 		/* A device that was opened for this one alone is let go again. */

@@ -298,6 +298,9 @@ engine_up(struct engine *engine, struct err *err)
 	engine_watch_removal(engine);
 	rc = open_all(engine, err);
 	if (rc != 0) {
+		/* What is tried again and again is not told each time. */
+		if (!engine->is_started)
+			device_hint_addrs(err);
 		explain(engine, err);
 		engine_down(engine, "shutdown", false);
 		return rc;
@@ -313,10 +316,11 @@ engine_up(struct engine *engine, struct err *err)
 
 /* Log why a listener is down, once for each reason. */
 static void
-tell_listener(struct engine *engine, struct listener *listener, const struct err *err)
+tell_listener(struct engine *engine, struct listener *listener, struct err *err)
 {
 	if (strcmp(listener->error, err->text) == 0)
 		return;
+	device_hint_addrs(err);
 	(void)snprintf(listener->error, sizeof(listener->error), "%s", err->text);
 	events_add(engine->events, EVENT_LISTENER_DOWN, 0, &listener->wanted, err->text,
 	    0);

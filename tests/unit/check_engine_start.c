@@ -363,6 +363,34 @@ START_TEST(test_fatal_error_of_a_device_that_stays)
 }
 END_TEST
 
+/*
+ * To look through the host's addresses takes a while: it is done for what is told, and not each
+ * time that a device, or the address of a listener, is still not there.
+ */
+START_TEST(test_looks_once)
+{
+	unsigned int before;
+
+	if (_i) {
+		ck_assert_int_eq(addr_parse("192.0.2.7", 7471, &rig.settings.listen[1],
+				     &rig.err),
+		    0);
+		rig.settings.listen_count = 2;
+		fake_addr_local("192.0.2.7");
+	} else {
+		fake_device_remove(0);
+	}
+	ck_assert_int_eq(rig_start(&rig), 0);
+	ck_assert_int_eq(engine_state(rig.engine),
+	    _i ? ENGINE_RUNNING : ENGINE_WAITING_FOR_DEVICE);
+	before = rig_looks;
+	ck_assert_uint_gt(before, 0);
+	rig_turn_ms(&rig, 2200);
+	ck_assert_uint_eq(rig_looks, before);
+	rig_end(&rig);
+}
+END_TEST
+
 /* Nothing is on the device that could hear of its removal: the daemon lets go all the same. */
 START_TEST(test_removed_without_an_event)
 {
@@ -454,6 +482,7 @@ main(void)
 	tcase_add_test(tc, test_taken_port_later);
 	tcase_add_test(tc, test_device_by_name);
 	tcase_add_test(tc, test_fatal_error_of_a_device_that_stays);
+	tcase_add_loop_test(tc, test_looks_once, 0, 2);
 	tcase_add_test(tc, test_removed_without_an_event);
 	tcase_add_test(tc, test_removed_unused);
 	tcase_add_test(tc, test_nth_call_fails_at_start);

@@ -38,6 +38,8 @@ on_stopped(void *arg)
 	rig->is_stopped = true;
 }
 
+unsigned int rig_looks;
+
 /* In place of what sysfs says, in which the double is not. */
 void
 engine_usable_addrs(void (*fn)(void *arg, const struct sockaddr_storage *addr,
@@ -47,6 +49,7 @@ engine_usable_addrs(void (*fn)(void *arg, const struct sockaddr_storage *addr,
 	struct sockaddr_storage addr;
 	struct err err;
 
+	rig_looks++;
 	ck_assert_int_eq(addr_parse("127.0.0.1", 0, &addr, &err), 0);
 	fn(arg, &addr, "fake0");
 }

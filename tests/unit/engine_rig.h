@@ -33,6 +33,9 @@ struct rig_done {
 	bool has_info;
 };
 
+/* How often the host's addresses were looked through. */
+extern unsigned int rig_looks;
+
 /* Settings for the tests: 32 slots of 64 bytes, target 16, listening at 127.0.0.1:0. */
 void rig_settings(struct rig *rig);
 /* Make loop and engine; what engine_new() returned. */
