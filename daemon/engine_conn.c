@@ -83,6 +83,11 @@ engine_listener_remove(struct engine *engine, uint64_t id, struct err *err)
 	events_add(engine->events, EVENT_LISTENER_DOWN, 0, &listener->info.addr,
 	    "removed", 0);
 	listeners_remove(&engine->listeners, listener);
+	/* Nobody wants the device that was waited for any more. */
+	if (engine->state == ENGINE_WAITING_FOR_DEVICE &&
+	    engine->listeners.count == 0 && !engine->settings->device[0])
+		engine_set_state(engine, ENGINE_WAITING_FOR_LISTENER,
+		    ENGINE_NO_LISTENER);
 	return 0;
 }
 

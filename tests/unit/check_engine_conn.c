@@ -413,6 +413,28 @@ START_TEST(test_stop_without_a_device)
 }
 END_TEST
 
+/* A device for which nothing is to listen any more is not waited for, and not opened. */
+START_TEST(test_unlisten_while_waiting)
+{
+	struct sockaddr_storage addr;
+	struct listener_info info;
+
+	fake_device_remove(0);
+	ck_assert_int_eq(rig_start(&rig), 0);
+	ck_assert_int_eq(engine_state(rig.engine), ENGINE_WAITING_FOR_DEVICE);
+	ck_assert_int_eq(engine_listener_remove(rig.engine, 1, &rig.err), 0);
+	ck_assert_int_eq(engine_state(rig.engine), ENGINE_WAITING_FOR_LISTENER);
+	fake_device_return(0);
+	rig_turn_ms(&rig, 700);
+	ck_assert_int_eq(engine_state(rig.engine), ENGINE_WAITING_FOR_LISTENER);
+	ck_assert_str_eq(engine_device(rig.engine), "");
+	ck_assert_int_eq(addr_parse("127.0.0.1", 0, &addr, &rig.err), 0);
+	ck_assert_int_eq(engine_listener_add(rig.engine, &addr, &info, &rig.err), 0);
+	ck_assert_int_eq(engine_state(rig.engine), ENGINE_RUNNING);
+	rig_end(&rig);
+}
+END_TEST
+
 int
 main(void)
 {
@@ -436,6 +458,7 @@ main(void)
 	tcase_add_test(tc, test_queue_overrun);
 	tcase_add_test(tc, test_stop_drains);
 	tcase_add_test(tc, test_stop_without_a_device);
+	tcase_add_test(tc, test_unlisten_while_waiting);
 	tcase_set_timeout(tc, 120);
 	suite_add_tcase(suite, tc);
 	return harness_run(suite);
