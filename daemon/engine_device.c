@@ -374,6 +374,7 @@ engine_down(struct engine *engine, const char *reason, bool release)
 
 	if (engine->conns.device)
 		conns_close_all(&engine->conns, reason);
+	engine->drain_clock = engine_clock();
 	for (i = 0; i < LAST_DRAINS; i++)
 		if (cq_drain(&engine->recv_cq, CQ_DRAIN) != CQ_MORE)
 			break;

@@ -334,6 +334,27 @@ START_TEST(test_damaged_record)
 }
 END_TEST
 
+/* What is found when all is let go has the time of that, and not of the look before. */
+START_TEST(test_found_at_the_end)
+{
+	uint64_t before_ns;
+	struct ledger_message message;
+
+	restore_begin();
+	fake_lose_notify(1);
+	ck_assert_int_eq(rig_send(rig_peer(&rig), "last"), 0);
+	rig_settle(&rig);
+	ck_assert_uint_eq(rig_counts(&rig).ready, 0);
+	before_ns = loop_wall_ns();
+	restore_end();
+	restore_begin();
+	message = rig_expect(&rig, "last");
+	ck_assert_uint_ge(message.arrival.received_ns, before_ns);
+	ck_assert_uint_le(message.arrival.received_ns, loop_wall_ns());
+	restore_end();
+}
+END_TEST
+
 #endif
 
 int
@@ -355,6 +376,7 @@ main(void)
 	tcase_add_test(tc, test_crash_row);
 	tcase_add_loop_test(tc, test_damaged, 0, (int)ARRAY_LEN(damages));
 	tcase_add_test(tc, test_damaged_record);
+	tcase_add_test(tc, test_found_at_the_end);
 #endif
 	suite_add_tcase(suite, tc);
 	return harness_run(suite);
