@@ -15,7 +15,6 @@
 
 #define CM_EVENTS_A_TURN    64
 #define ASYNC_EVENTS_A_TURN 16
-#define LAST_DRAINS         64 /* turns of the queues when the device is let go */
 
 void
 engine_lose(struct engine *engine, const char *reason)
@@ -366,18 +365,26 @@ engine_listeners_up(struct engine *engine, struct err *err)
 	return result;
 }
 
+/* Read what the receive queue holds: of each slot that was posted one completion at the most. */
+static void
+read_all(struct engine *engine)
+{
+	const uint64_t end = engine->conns.polled + engine->settings->pool_slots;
+
+	engine->drain_clock = engine_clock();
+	while (cq_drain(&engine->recv_cq, CQ_DRAIN) == CQ_MORE)
+		if (engine->conns.polled >= end)
+			break;
+}
+
 void
 engine_down(struct engine *engine, const char *reason, bool release)
 {
-	unsigned int i;
 	size_t l;
 
 	if (engine->conns.device)
 		conns_close_all(&engine->conns, reason);
-	engine->drain_clock = engine_clock();
-	for (i = 0; i < LAST_DRAINS; i++)
-		if (cq_drain(&engine->recv_cq, CQ_DRAIN) != CQ_MORE)
-			break;
+	read_all(engine);
 	if (engine->sender)
 		(void)cq_drain(sender_cq(engine->sender), CQ_DRAIN);
 	if (engine->is_init)

@@ -6,6 +6,8 @@
 #include <errno.h>
 #include <stdio.h>
 
+#include <infiniband/verbs.h>
+
 #include "tests/unit/engine_rig.h"
 #include "tests/unit/harness.h"
 
@@ -67,6 +69,36 @@ START_TEST(test_one_event_many_completions)
 		ck_assert_uint_eq(rig_stats(&rig).cq_late, 0);
 	ck_assert_int_eq(fake_peer_state(peer), FAKE_PEER_ESTABLISHED);
 	expect_agreement(1024 - count);
+	rig_end(&rig);
+}
+END_TEST
+
+static bool
+is_waiting(struct rig *r, void *arg)
+{
+	(void)arg;
+	return engine_state(r->engine) == ENGINE_WAITING_FOR_DEVICE;
+}
+
+/* However many are unread when the device is let go: their senders were told that they arrived. */
+START_TEST(test_many_unread_at_the_end)
+{
+	const unsigned int count = 20000;
+	struct fake_peer *peer;
+	unsigned int i;
+
+	rig.settings.pool_slots = count;
+	rig.settings.receive_target = count;
+	ck_assert_int_eq(rig_start(&rig), 0);
+	rig_settle(&rig);
+	expect_agreement(count);
+	peer = rig_peer(&rig);
+	for (i = 0; i < count; i++)
+		ck_assert_int_ge(rig_send(peer, "many"), 0);
+	ck_assert_uint_eq(fake_peer_sent_count(peer, FAKE_SENT_OK), count);
+	fake_async_event(0, IBV_EVENT_DEVICE_FATAL, 0, 0);
+	ck_assert(rig_until(&rig, is_waiting, NULL));
+	ck_assert_uint_eq(rig_counts(&rig).ready, count);
 	rig_end(&rig);
 }
 END_TEST
@@ -246,6 +278,7 @@ main(void)
 	TCase *tc = tcase_create("engine_queue");
 
 	tcase_add_checked_fixture(tc, set_up, NULL);
+	tcase_add_test(tc, test_many_unread_at_the_end);
 	tcase_add_loop_test(tc, test_one_event_many_completions, 0, 3);
 	tcase_add_loop_test(tc, test_refused_in_part, 0, 3);
 	tcase_add_loop_test(tc, test_kills_do_not_leak, 0, 5);
