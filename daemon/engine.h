@@ -241,9 +241,10 @@ struct engine_stats {
 	uint64_t messages, bytes, imms, polled, redelivered, acked, nacked, expired,
 	    auto_acked;
 	uint64_t flushed, late, dropped, ledger_faults;
-	uint64_t restored, maybe_lost; /* at the start */
-	bool is_kept;                  /* the service manager was given the pool */
-	struct histogram size_bytes;   /* of messages */
+	uint64_t restored;           /* at the start */
+	uint64_t maybe_lost;         /* by a crash before it, or a dead queue */
+	bool is_kept;                /* the service manager was given the pool */
+	struct histogram size_bytes; /* of messages */
 	struct histogram queue_ns; /* from a message's arrival to its first delivery */
 	struct histogram hold_ns;  /* from its last delivery to its acknowledgement */
 	struct engine_named_count recv_errors[ENGINE_NAMED_MAX];

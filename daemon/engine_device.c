@@ -11,6 +11,7 @@
 #include "daemon/rpma_err.h"
 #include "lib/core/addr.h"
 #include "lib/core/log.h"
+#include "lib/core/text.h"
 #include "lib/rpma/librpma.h"
 
 #define CM_EVENTS_A_TURN    64
@@ -377,6 +378,26 @@ read_all(struct engine *engine)
 			break;
 }
 
+/* What a dead queue held nobody knows: each receive that is posted may have been filled. */
+static void
+note_unread(struct engine *engine, const char *reason)
+{
+	struct ledger_counts counts;
+
+	if (strcmp(reason, "error:CQ_FATAL") != 0 &&
+	    strcmp(reason, "error:QUEUE_FATAL") != 0)
+		return;
+	ledger_counts(engine->ledger, &counts);
+	if (counts.posted == 0)
+		return;
+	engine->maybe_lost += counts.posted;
+	log_warning("engine",
+	    "a queue died with %u receive%s posted: up to %u message%s whose sender saw "
+	    "success may be lost",
+	    counts.posted, text_plural(counts.posted), counts.posted,
+	    text_plural(counts.posted));
+}
+
 void
 engine_down(struct engine *engine, const char *reason, bool release)
 {
@@ -385,6 +406,7 @@ engine_down(struct engine *engine, const char *reason, bool release)
 	if (engine->conns.device)
 		conns_close_all(&engine->conns, reason);
 	read_all(engine);
+	note_unread(engine, reason);
 	if (engine->sender)
 		(void)cq_drain(sender_cq(engine->sender), CQ_DRAIN);
 	if (engine->is_init)

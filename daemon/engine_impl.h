@@ -85,6 +85,7 @@ struct engine {
 	/* counters */
 	uint64_t messages, imms, polled, redelivered, acked, nacked, expired;
 	uint64_t auto_acked, flushed, dropped, unknown_events, ledger_faults;
+	uint64_t maybe_lost; /* receives that were posted when a queue died */
 	struct named_counts recv_errors, drops;
 	struct histogram size_bytes, queue_ns, hold_ns;
 	uint64_t *

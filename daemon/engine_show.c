@@ -92,7 +92,7 @@ engine_stats(const struct engine *engine, struct engine_stats *out)
 	out->dropped = engine->dropped;
 	out->ledger_faults = engine->ledger_faults;
 	out->restored = engine->pool.restored;
-	out->maybe_lost = engine->pool.maybe_lost;
+	out->maybe_lost = engine->pool.maybe_lost + engine->maybe_lost;
 	out->is_kept = engine->pool.is_kept;
 	out->size_bytes = engine->size_bytes;
 	out->queue_ns = engine->queue_ns;
@@ -204,6 +204,14 @@ engine_warnings(const struct engine *engine,
 	size_t i;
 
 	pool_warnings(&engine->pool, fn, arg);
+	if (engine->maybe_lost > 0) {
+		(void)snprintf(text, sizeof(text),
+		    "a queue of the device had died: up to %llu message%s whose sender saw "
+		    "success may be lost",
+		    (unsigned long long)engine->maybe_lost,
+		    text_plural(engine->maybe_lost));
+		fn(arg, text);
+	}
 	if (engine->conns.is_iwarp)
 		warn_ended(engine, fn, arg);
 	else

@@ -36,7 +36,7 @@ const struct metric metrics[] = {
 	{ "recv.dropped[].count", "rpmad_recv_drops_total", METRIC_COUNTER, .labels = { "reason" }, .help = "Completions that were dropped, by reason." },
 	{ "recv.ledger_faults_total", "rpmad_recv_ledger_faults_total", METRIC_COUNTER, .help = "Seconds in which counts and records of the ledger disagreed." },
 	{ "recv.restored_total", "rpmad_recv_restored_total", METRIC_COUNTER, .help = "Messages that were there at the start, from before it." },
-	{ "recv.maybe_lost_total", "rpmad_recv_maybe_lost_total", METRIC_COUNTER, .help = "Receives that were posted when the daemon crashed before this start." },
+	{ "recv.maybe_lost_total", "rpmad_recv_maybe_lost_total", METRIC_COUNTER, .help = "Receives that were posted when the daemon crashed before this start, or when a queue died." },
 	{ "recv.size_bytes", "rpmad_recv_size_bytes", METRIC_HISTOGRAM, .help = "Sizes of messages." },
 	{ "recv.queue_ns", "rpmad_recv_queue_seconds", METRIC_HISTOGRAM, .unit = METRIC_NS, .help = "Time from a message's arrival to its first delivery." },
 	{ "recv.hold_ns", "rpmad_recv_hold_seconds", METRIC_HISTOGRAM, .unit = METRIC_NS, .help = "Time from a message's last delivery to its acknowledgement." },

@@ -358,9 +358,18 @@ START_TEST(test_start_without_a_device)
 }
 END_TEST
 
+static void
+add_warning(void *arg, const char *sentence)
+{
+	unsigned int *count = arg;
+
+	*count += strstr(sentence, "up to 16 messages") != NULL;
+}
+
 /* A dead queue takes all connections with it; they may come back, messages are kept. */
 START_TEST(test_queue_overrun)
 {
+	unsigned int warnings = 0;
 	struct ledger_message message;
 	struct fake_peer *peer;
 
@@ -375,6 +384,10 @@ START_TEST(test_queue_overrun)
 	rig_ack(&rig, &message);
 	(void)rig_peer(&rig);
 	ck_assert_str_eq(rig_conn(&rig, 1).reason, "error:QUEUE_FATAL");
+	/* What the queue could have held besides is not passed over in silence. */
+	ck_assert_uint_eq(rig_stats(&rig).maybe_lost, 16);
+	engine_warnings(rig.engine, add_warning, &warnings);
+	ck_assert_uint_eq(warnings, 1);
 	rig_end(&rig);
 }
 END_TEST
