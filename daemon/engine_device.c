@@ -366,15 +366,21 @@ engine_listeners_up(struct engine *engine, struct err *err)
 	return result;
 }
 
-/* Read what the receive queue holds: of each slot that was posted one completion at the most. */
+/* Read what the queues hold: of each slot that was posted, or sent, one completion at the most. */
 static void
 read_all(struct engine *engine)
 {
 	const uint64_t end = engine->conns.polled + engine->settings->pool_slots;
+	uint32_t i;
 
 	engine->drain_clock = engine_clock();
 	while (cq_drain(&engine->recv_cq, CQ_DRAIN) == CQ_MORE)
 		if (engine->conns.polled >= end)
+			break;
+	if (!engine->sender)
+		return;
+	for (i = 0; i < engine->settings->send_slots; i++)
+		if (cq_drain(sender_cq(engine->sender), CQ_DRAIN) != CQ_MORE)
 			break;
 }
 
@@ -407,8 +413,6 @@ engine_down(struct engine *engine, const char *reason, bool release)
 		conns_close_all(&engine->conns, reason);
 	read_all(engine);
 	note_unread(engine, reason);
-	if (engine->sender)
-		(void)cq_drain(sender_cq(engine->sender), CQ_DRAIN);
 	if (engine->is_init)
 		conns_shut(&engine->conns, reason);
 	for (l = 0; l < engine->listeners.count; l++)

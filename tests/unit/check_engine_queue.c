@@ -5,6 +5,7 @@
 
 #include <errno.h>
 #include <stdio.h>
+#include <stdlib.h>
 
 #include <infiniband/verbs.h>
 
@@ -99,6 +100,33 @@ START_TEST(test_many_unread_at_the_end)
 	fake_async_event(0, IBV_EVENT_DEVICE_FATAL, 0, 0);
 	ck_assert(rig_until(&rig, is_waiting, NULL));
 	ck_assert_uint_eq(rig_counts(&rig).ready, count);
+	rig_end(&rig);
+}
+END_TEST
+
+/* The same of sends: who hears that one failed that had arrived would send it again. */
+START_TEST(test_many_sends_unread_at_the_end)
+{
+	const unsigned int peers = 32, each = 32;
+	struct rig_done *done = calloc((size_t)peers * each, sizeof(*done));
+	unsigned int i, failed = 0;
+
+	rig.settings.send_slots = peers * each;
+	rig.settings.conns_max = peers;
+	ck_assert_int_eq(rig_start(&rig), 0);
+	for (i = 0; i < peers; i++)
+		(void)rig_peer(&rig);
+	for (i = 0; i < peers * each; i++)
+		engine_conn_send(rig.engine, 1 + i / each, "sent", 4, PARAM_UNSET, 1000,
+		    rig_done, &done[i]);
+	fake_async_event(0, IBV_EVENT_DEVICE_FATAL, 0, 0);
+	ck_assert(rig_until(&rig, is_waiting, NULL));
+	for (i = 0; i < peers * each; i++) {
+		ck_assert_uint_eq(done[i].calls, 1);
+		failed += done[i].failed;
+	}
+	ck_assert_uint_eq(failed, 0);
+	free(done);
 	rig_end(&rig);
 }
 END_TEST
@@ -279,6 +307,7 @@ main(void)
 
 	tcase_add_checked_fixture(tc, set_up, NULL);
 	tcase_add_test(tc, test_many_unread_at_the_end);
+	tcase_add_test(tc, test_many_sends_unread_at_the_end);
 	tcase_add_loop_test(tc, test_one_event_many_completions, 0, 3);
 	tcase_add_loop_test(tc, test_refused_in_part, 0, 3);
 	tcase_add_loop_test(tc, test_kills_do_not_leak, 0, 5);
