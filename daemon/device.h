@@ -15,7 +15,8 @@ struct rpma_peer;
 
 /*
  * Open the device behind a local address, or by name.
- * return   0; ERR_ADDR_NOT_RDMA (see device_hint_addrs()); ERR_DEVICE_GONE there is none of that name; ERR_PROVIDER; -ENOMEM
+ * return   0; ERR_ADDR_NOT_RDMA (see device_hint_addrs()); ERR_DEVICE_GONE there is none of
+ * that name; ERR_PROVIDER; -ENOMEM
  */
 RPMAD_MUST_USE int device_open_by_addr(const struct sockaddr_storage *addr,
     struct device **out, struct err *err);
