@@ -218,11 +218,54 @@ post(struct sender *sender, struct conn *conn, uint32_t slot, size_t len, uint64
 	    (uint32_t)imm, op_context(sender, slot));
 }
 
+/* Of the connections with a send whose time is over, the one with the most under way. */
+static const struct conn *
+find_blocker(const struct sender *sender)
+{
+	const struct conn *found = NULL;
+	uint32_t slot;
+
+	for (slot = 0; slot < sender->stats.total; slot++) {
+		const struct send *send = &sender->sends[slot];
+		const struct conn *conn;
+
+		if (!send->is_used || send->done)
+			continue;
+		conn = conn_by_id(sender->conns, send->conn);
+		if (conn && (!found || conn->sends > found->sends))
+			found = conn;
+	}
+	return found;
+}
+
+/* No slot is free, or no more may be under way on that connection. */
+static int
+refuse_busy(const struct sender *sender, const struct conn *conn, struct err *err)
+{
+	const struct conn *blocker = find_blocker(sender);
+	int rc;
+
+	if (sender->stats.free == 0)
+		rc = err_set(err, ERR_BUSY, 0, "no send slot is free of %u",
+		    sender->stats.total);
+	else
+		rc = err_set(err, ERR_BUSY, 0, "connection %llu has %u sends under way",
+		    (unsigned long long)conn->info.id, conn->sends);
+	if (!blocker || (sender->stats.free > 0 && blocker != conn))
+		err_hint(err, "try again when a send has completed");
+	else
+		err_hint(err,
+		    "connection %llu has %u under way, which its peer does not take: "
+		    "rpmactl disconnect %llu gives their slots back",
+		    (unsigned long long)blocker->info.id, blocker->sends,
+		    (unsigned long long)blocker->info.id);
+	return rc;
+}
+
 static int
 check(const struct sender *sender, const struct conn *conn, size_t len, struct err *err)
 {
 	uint32_t limit = conn->info.peer_slot_size;
-	int rc;
 
 	if (limit != 0 && len > limit)
 		return err_set(err, ERR_TOO_LARGE, 0,
@@ -234,14 +277,7 @@ check(const struct sender *sender, const struct conn *conn, size_t len, struct e
 		    len, sender->settings->pool_slot_size);
 	if (conn->sends < SENDER_SQ_SIZE && sender->stats.free > 0)
 		return 0;
-	if (sender->stats.free == 0)
-		rc = err_set(err, ERR_BUSY, 0, "no send slot is free of %u",
-		    sender->stats.total);
-	else
-		rc = err_set(err, ERR_BUSY, 0, "connection %llu has %u sends under way",
-		    (unsigned long long)conn->info.id, conn->sends);
-	err_hint(err, "try again when a send has completed");
-	return rc;
+	return refuse_busy(sender, conn, err);
 }
 
 int

@@ -194,9 +194,15 @@ START_TEST(test_send_refusals)
 	send_to(&done, 1, "one too many", PARAM_UNSET, 1000);
 	ck_assert(done.failed);
 	ck_assert_int_eq(done.err.code, ERR_BUSY);
+	ck_assert_str_eq(done.err.hint, "try again when a send has completed");
 	ck_assert(rig_wait(&rig, &held[0]));
 	ck_assert_int_eq(held[0].err.code, ERR_TIMEOUT);
 	ck_assert_uint_eq(rig_stats(&rig).send_free, 0);
+	/* Now it is known who has the slots. */
+	send_to(&done, 1, "one too many", PARAM_UNSET, 1000);
+	ck_assert_int_eq(done.err.code, ERR_BUSY);
+	ck_assert_msg(strstr(done.err.hint, "rpmactl disconnect 1 "), "%s",
+	    done.err.hint);
 	fake_peer_set_ready(peer, true);
 	ck_assert(rig_wait(&rig, &held[3]));
 	ck_assert(!held[3].failed);
