@@ -68,12 +68,16 @@ serve(struct client *client)
 			loop_defer(client->config->loop, &client->work);
 			return;
 		}
+		if (client->has_more) {
+			client->has_more = hooks->on_more(client->user);
+			continue;
+		}
 		result = client->at_eof ? frame_finish(client->in, &line, &len)
 					: frame_next(client->in, &line, &len);
 		switch (result) {
 		case FRAME_LINE:
 			lines--;
-			hooks->on_line(client->user, line, len);
+			client->has_more = hooks->on_line(client->user, line, len);
 			break;
 		case FRAME_TOO_LARGE:
 			lines--;

@@ -32,8 +32,13 @@ struct client_hooks {
 	 */
 	void *(*on_open)(void *arg, struct client *client,
 	    const struct client_peer *peer);
-	/* line[len] is NUL; it holds during the call and may be changed. */
-	void (*on_line)(void *user, char *line, size_t len);
+	/*
+	 * line[len] is NUL; it holds during the call and may be changed.
+	 * return   true: there is more to do for it, by on_more(), before the next line
+	 */
+	bool (*on_line)(void *user, char *line, size_t len);
+	/* Go on with the last line; the same result. */
+	bool (*on_more)(void *user);
 	/* A line is longer than the limit; seen: its bytes so far. Its rest is skipped.
 	 */
 	void (*on_too_large)(void *user, size_t seen);

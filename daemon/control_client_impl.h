@@ -51,6 +51,7 @@ struct client {
 	struct passing passing[CLIENT_PASSING_MAX]; /* in their order */
 	size_t passing_count;
 	pid_t pid;
+	bool has_more;    /* of the last line: it is not through */
 	bool is_stalling; /* stall_timer runs */
 	bool is_full;     /* it had no room, which on_room() has not taken back */
 	bool was_full;    /* it ever had none */

@@ -44,6 +44,7 @@ noinst_LIBRARIES += %D%/libdaemon.a
 	%D%/region.c %D%/region.h \
 	%D%/reload.c %D%/reload.h \
 	%D%/rpc.c %D%/rpc.h \
+	%D%/rpc_batch.c \
 	%D%/rpc_call.c %D%/rpc_call.h \
 	%D%/rpc_conn.c \
 	%D%/rpc_daemon.c \

@@ -119,6 +119,7 @@ on_close(void *user)
 	struct rpc_client *client = user;
 	struct rpc *rpc = client->rpc;
 
+	rpc_batch_client_gone(client);
 	rpc_call_client_gone(client);
 	rpc_sub_client_gone(client);
 	rpc_ring_client_gone(client);
@@ -186,50 +187,31 @@ on_too_large(void *user, size_t seen)
 	rpc_client_error(client, &err);
 }
 
-static void
-run_batch(struct rpc_client *client, const json_t *list)
-{
-	const size_t count = json_array_size(list);
-	struct rpc_batch batch = { 0 };
-	struct err err;
-	size_t i;
-
-	if (count == 0) {
-		(void)err_set(&err, ERR_INVALID_REQUEST, 0, "the batch is empty");
-		rpc_client_error(client, &err);
-		return;
-	}
-	if (count > JSONRPC_BATCH_MAX) {
-		(void)err_set(&err, ERR_LIMIT, 0,
-		    "a batch of %zu requests is over the limit of %u", count,
-		    JSONRPC_BATCH_MAX);
-		rpc_client_error(client, &err);
-		return;
-	}
-	for (i = 0; i < count; i++) {
-		batch.left = (unsigned int)(count - i - 1);
-		rpc_call_run(client, json_array_get(list, i), &batch);
-	}
-	rpc_batch_end(client, &batch);
-}
-
-static void
+static bool
 on_line(void *user, char *line, size_t len)
 {
 	struct rpc_client *client = user;
+	bool has_more = false;
 	json_t *value;
 	struct err err;
 
 	if (jsonrpc_parse(line, len, &value, &err) < 0) {
 		client->rpc->context.stats.parse_errors++;
 		rpc_client_error(client, &err);
-		return;
+		return false;
 	}
 	if (json_is_array(value))
-		run_batch(client, value);
+		has_more = rpc_batch_run(client, value);
 	else
 		rpc_call_run(client, value, NULL);
 	json_decref(value);
+	return has_more;
+}
+
+static bool
+on_more(void *user)
+{
+	return rpc_batch_step(user);
 }
 
 struct client_hooks
@@ -238,6 +220,7 @@ rpc_hooks(struct rpc *rpc)
 	return (struct client_hooks){ .arg = rpc,
 		.on_open = on_open,
 		.on_line = on_line,
+		.on_more = on_more,
 		.on_too_large = on_too_large,
 		.on_room = on_room,
 		.on_close = on_close };
@@ -379,8 +362,11 @@ rpc_end_calls(struct rpc *rpc)
 
 	rpc->context.is_ended = true;
 	(void)err_set(&err, ERR_SHUTTING_DOWN, 0, "the daemon is stopping");
-	TAILQ_FOREACH(client, &rpc->clients, link)
+	TAILQ_FOREACH(client, &rpc->clients, link) {
+		while (client->batch.list)
+			(void)rpc_batch_step(client);
 		while ((call = TAILQ_FIRST(&client->calls)))
 			rpc_call_abort(call, &err);
+	}
 	rpc_subs_end(rpc->context.subs);
 }

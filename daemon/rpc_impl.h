@@ -24,8 +24,10 @@ struct written {
 	void *arg;
 };
 
-/* The replies of a batch, which go out as one array. */
+/* A batch that is being carried out; its replies go out as one array. */
 struct rpc_batch {
+	struct json_t *list; /* owned; NULL: there is none */
+	size_t next;         /* member of it */
 	struct rpc_text text;
 	struct written *written;
 	unsigned int left; /* members that are not answered yet */
@@ -74,6 +76,7 @@ struct rpc_client {
 	struct ledger_owner owner;
 	struct rpc_ring *ring; /* NULL: it has none */
 	struct rpc_sub sub;
+	struct rpc_batch batch;
 	TAILQ_HEAD(, rpc_call) calls; /* that wait */
 	unsigned int call_count;
 	uint64_t done[METHOD_COUNT]; /* calls that ended well */
@@ -124,5 +127,14 @@ void rpc_ring_client_gone(struct rpc_client *client);
 void rpc_client_error(struct rpc_client *client, const struct err *err);
 /* Send the array of a batch's replies, if there are any. */
 void rpc_batch_end(struct rpc_client *client, struct rpc_batch *batch);
+
+/*
+ * Carry out a batch, of which list takes a reference, or answer what is wrong with it.
+ * return   true: its time is over and it is not, rpc_batch_step() goes on before the next line
+ */
+bool rpc_batch_run(struct rpc_client *client, struct json_t *list);
+bool rpc_batch_step(struct rpc_client *client);
+/* Its client has gone: what is left of it is not carried out. */
+void rpc_batch_client_gone(struct rpc_client *client);
 
 #endif

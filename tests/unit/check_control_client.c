@@ -124,6 +124,46 @@ START_TEST(test_served_after_close)
 }
 END_TEST
 
+static void
+turn_until_lines(int lines)
+{
+	int i;
+
+	for (i = 0; i < 1000 && rig.seen.lines < lines; i++)
+		ck_assert_int_eq(loop_turn(rig.loop, 20), 0);
+	ck_assert_int_eq(rig.seen.lines, lines);
+}
+
+/* A line that takes long keeps its client's next ones waiting, and nobody else. */
+START_TEST(test_long_line)
+{
+	int one, other, i;
+
+	rig_start();
+	one = rig_connect();
+	other = rig_connect();
+	rig_settle();
+	rig_put(one, RIG_LONG "\nnext\n");
+	turn_until_lines(1);
+	rig_put(other, "other\n");
+	turn_until_lines(2);
+	ck_assert_str_eq(rig.seen.last, "other");
+	ck_assert_int_lt(rig.seen.mores_before, RIG_MORES);
+	turn_until_lines(3);
+	ck_assert_str_eq(rig.seen.last, "next");
+	ck_assert_int_eq(rig.seen.mores_before, RIG_MORES);
+	/* Whoever has gone meanwhile had asked for all of it. */
+	rig_put(one, RIG_LONG "\n");
+	turn_until_lines(4);
+	(void)close(one);
+	for (i = 0; i < 1000 && rig.seen.closed == 0; i++)
+		ck_assert_int_eq(loop_turn(rig.loop, 20), 0);
+	ck_assert_int_eq(rig.seen.mores, 2 * RIG_MORES);
+	ck_assert_int_eq(rig.seen.closed, 1);
+	(void)close(other);
+}
+END_TEST
+
 START_TEST(test_stall)
 {
 	uint64_t start_ns;
@@ -221,6 +261,7 @@ suite(void)
 	tcase_add_test(tc, test_hold);
 	tcase_add_test(tc, test_pause);
 	tcase_add_test(tc, test_served_after_close);
+	tcase_add_test(tc, test_long_line);
 	tcase_add_test(tc, test_stall);
 	tcase_add_test(tc, test_slow_reader);
 	tcase_add_test(tc, test_drop);

@@ -2,6 +2,7 @@
 /* Batches, and the limit of replies. */
 #include <config.h>
 
+#include <poll.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -84,6 +85,58 @@ START_TEST(test_batch_sizes)
 	send_batch(257, "rpc.hello");
 	expect_error(&a, "LIMIT", "257");
 	ck_assert(crig_is_silent(&a));
+}
+END_TEST
+
+static bool
+has_reply(const struct crig_client *client)
+{
+	struct pollfd pfd = { .fd = client->fd, .events = POLLIN };
+
+	return poll(&pfd, 1, 0) > 0;
+}
+
+/* Who asks for hundreds of things is not served before all others. */
+START_TEST(test_batch_between)
+{
+	struct crig_client b;
+	json_t *reply;
+	int i;
+
+	crig_open(&rig, &b);
+	send_batch(256, "stats.get");
+	crig_puts(&b, "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"rpc.hello\"}\n");
+	for (i = 0; i < 1000 && !has_reply(&b); i++)
+		ck_assert_int_eq(loop_turn(rig.loop, 0), 0);
+	ck_assert(has_reply(&b));
+	ck_assert(!has_reply(&a));
+	json_decref(crig_reply(&b));
+	reply = crig_reply(&a);
+	ck_assert_uint_eq(json_array_size(reply), 256);
+	json_decref(reply);
+	crig_close(&b);
+}
+END_TEST
+
+/* The daemon ends in the midst of one: it is answered, or given up with its client. */
+START_TEST(test_batch_meets_the_end)
+{
+	json_t *reply;
+	size_t i;
+
+	send_batch(256, "stats.get");
+	for (i = 0; i < 3; i++)
+		ck_assert_int_eq(loop_turn(rig.loop, 0), 0);
+	ck_assert(!has_reply(&a));
+	if (_i == 0)
+		return;
+	rpc_end_calls(rig.rpc);
+	reply = crig_reply(&a);
+	ck_assert_uint_eq(json_array_size(reply), 256);
+	for (i = 0; i < 256; i++)
+		ck_assert_ptr_nonnull(json_object_get(json_array_get(reply, i),
+		    "result"));
+	json_decref(reply);
 }
 END_TEST
 
@@ -200,6 +253,8 @@ suite(void)
 	tcase_set_timeout(tc, 60);
 	tcase_add_checked_fixture(tc, setup, teardown);
 	tcase_add_test(tc, test_batch_sizes);
+	tcase_add_test(tc, test_batch_between);
+	tcase_add_loop_test(tc, test_batch_meets_the_end, 0, 2);
 	tcase_add_test(tc, test_batch_waits);
 	tcase_add_test(tc, test_batch_members);
 	tcase_add_test(tc, test_reply_limit);

@@ -51,14 +51,25 @@ rig_answer(struct client *client, size_t size)
 		rig.seen.lost++;
 }
 
-static void
+static bool
 on_line(void *user, char *line, size_t len)
 {
 	rig.seen.lines++;
+	rig.seen.mores_before = rig.seen.mores;
 	rig.seen.last_len = len;
 	(void)snprintf(rig.seen.last, sizeof(rig.seen.last), "%s", line);
 	if (rig.seen.answers)
 		rig_answer(user, rig.seen.answer_size ? rig.seen.answer_size : len + 1);
+	return strcmp(line, RIG_LONG) == 0;
+}
+
+/* Each time it takes longer than a turn has for a client. */
+static bool
+on_more(void *user)
+{
+	(void)user;
+	(void)usleep(3000);
+	return ++rig.seen.mores % RIG_MORES != 0;
 }
 
 static void
@@ -104,6 +115,7 @@ rig_setup(void)
 		.refusal = REFUSAL,
 		.hooks = { .on_open = on_open,
 		    .on_line = on_line,
+		    .on_more = on_more,
 		    .on_too_large = on_too_large,
 		    .on_room = on_room,
 		    .on_close = on_close } };

@@ -10,12 +10,16 @@
 #include "daemon/control.h"
 #include "daemon/loop.h"
 
-#define REFUSAL "too many\n"
+#define REFUSAL   "too many\n"
+/* A line that is not dealt with before so many further calls. */
+#define RIG_LONG  "long"
+#define RIG_MORES 5
 
 /* What the hooks saw. */
 struct seen {
 	struct client *client; /* the latest */
-	int opened, closed, lines, too_large, rooms;
+	int opened, closed, lines, too_large, rooms, mores;
+	int mores_before; /* the latest line */
 	size_t last_len;
 	char last[64];
 	uid_t uid;
