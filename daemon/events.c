@@ -64,7 +64,7 @@ static bool
 comes_often(enum event_type type)
 {
 	return type == EVENT_SRQ_LOW || type == EVENT_SRQ_EMPTY ||
-	    type == EVENT_SRQ_REFILLED;
+	    type == EVENT_SRQ_REFILLED || type == EVENT_CONN_REJECTED;
 }
 
 static void
@@ -118,6 +118,10 @@ events_add(struct events *events, enum event_type type, uint64_t conn,
 	pending = &events->types[type].pending;
 	if (comes_often(type) && events->types[type].last_ns != 0 &&
 	    now_ns - events->types[type].last_ns < EVENTS_QUIET_NS) {
+		if (pending->count > 0 && strcmp(pending->reason, event.reason) != 0) {
+			append(events, pending);
+			*pending = (struct event){ .count = 0 };
+		}
 		event.count += pending->count;
 		event.duration_ns += pending->duration_ns;
 		*pending = event;

@@ -15,8 +15,9 @@
 
 #define EVENTS_KEPT     1024u
 /*
- * The srq.* events can come thousands of times a second. Of those that come within this time
- * after one of their type only the last is kept, with their number in count.
+ * The srq.* events, and peers that are refused, can come thousands of times a second. Of those
+ * that come within this time after one of their type, and have the same reason, only the last is
+ * kept, with their number in count.
  */
 #define EVENTS_QUIET_NS 100000000u
 

@@ -121,6 +121,30 @@ START_TEST(test_often)
 }
 END_TEST
 
+/* A storm of peers that are refused leaves room for what else happens, and each reason is told. */
+START_TEST(test_refused_often)
+{
+	const uint64_t refused = 5000;
+	uint64_t told = 0;
+	unsigned int i;
+
+	for (i = 0; i < refused; i++)
+		add(EVENT_CONN_REJECTED, "not_allowed");
+	add(EVENT_CONN_REJECTED, "limit");
+	pause_ns(EVENTS_QUIET_NS + 1000000);
+	events_tick(rig.events);
+	/* One for each 0.1 s that the storm lasts, and those that stand for the others. */
+	ck_assert_uint_le(events_newest(rig.events), EVENTS_KEPT);
+	for (i = 1; i < events_newest(rig.events); i++) {
+		ck_assert_str_eq(events_at(rig.events, i)->reason, "not_allowed");
+		told += events_at(rig.events, i)->count;
+	}
+	ck_assert_uint_eq(told, refused);
+	ck_assert_str_eq(events_at(rig.events, i)->reason, "limit");
+	ck_assert_uint_eq(events_at(rig.events, i)->count, 1);
+}
+END_TEST
+
 static const json_t *
 event_of(const json_t *result, size_t i)
 {
@@ -265,6 +289,7 @@ main(void)
 	tcase_add_test(tc, test_names);
 	tcase_add_test(tc, test_ring);
 	tcase_add_test(tc, test_often);
+	tcase_add_test(tc, test_refused_often);
 	tcase_add_test(tc, test_get);
 	tcase_add_test(tc, test_refused);
 	tcase_add_test(tc, test_missed);
