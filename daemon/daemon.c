@@ -291,6 +291,13 @@ make_rpc(struct daemon *daemon, struct err *err)
 	return rpc_new(&config, &daemon->rpc, err);
 }
 
+static void
+on_busy(void *arg)
+{
+	(void)arg;
+	notify_busy();
+}
+
 static int
 make_engine(struct daemon *daemon, struct err *err)
 {
@@ -298,6 +305,7 @@ make_engine(struct daemon *daemon, struct err *err)
 		.ready = on_ready,
 		.state = on_state,
 		.stopped = on_stopped,
+		.busy = on_busy,
 		.events = daemon->events,
 		.store = daemon->store };
 

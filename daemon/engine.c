@@ -352,14 +352,18 @@ on_send_failed(void *arg, struct conn *conn, int status)
 }
 
 static int
-make_parts(struct engine *engine, struct store *store, struct err *err)
+make_parts(struct engine *engine, const struct engine_hooks *hooks, struct err *err)
 {
 	/* Pool and ledger outlive every device. */
-	int rc = pool_open(engine->settings, store, &engine->pool, err);
+	int rc = pool_open(engine->settings, hooks->store, &engine->pool, err);
 
 	if (rc != 0)
 		return rc;
 	engine->ledger = engine->pool.ledger;
+	rc = region_populate(&engine->pool.memory, "the pool", hooks->busy, hooks->arg,
+	    err);
+	if (rc != 0)
+		return rc;
 	engine->leased_ns = calloc(engine->settings->pool_slots, sizeof(uint64_t));
 	if (!engine->leased_ns)
 		return err_set(err, ERR_INTERNAL_ERROR, ENOMEM,
@@ -433,8 +437,8 @@ engine_new(struct loop *loop, const struct settings *settings,
 	engine->work.fn = do_work;
 	engine->work.arg = engine;
 	engine->lost_reason = "device_gone";
-	engine->events = hooks ? hooks->events : NULL;
-	rc = make_parts(engine, hooks ? hooks->store : NULL, err);
+	engine->events = hooks->events;
+	rc = make_parts(engine, hooks, err);
 	if (rc == 0)
 		rc = begin(engine, err);
 	if (rc != 0) {
@@ -443,8 +447,7 @@ engine_new(struct loop *loop, const struct settings *settings,
 	}
 	/* From here on: the owner learns the first state from the return. */
 	engine->is_started = true;
-	if (hooks)
-		engine->hooks = *hooks;
+	engine->hooks = *hooks;
 	tick_start(engine);
 	*out = engine;
 	return 0;

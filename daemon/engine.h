@@ -41,8 +41,9 @@ struct engine_hooks {
 	void (*ready)(void *arg);   /* messages are ready; at most once a turn */
 	void (*state)(void *arg);   /* engine_state() changed */
 	void (*stopped)(void *arg); /* engine_stop() is through */
-	struct events *events;      /* takes what happens; borrowed, may be NULL */
-	struct store *store;        /* keeps the pool; borrowed, may be NULL */
+	void (*busy)(void *arg); /* engine_new() takes long, and goes on; may be NULL */
+	struct events *events;   /* takes what happens; borrowed, may be NULL */
+	struct store *store;     /* keeps the pool; borrowed, may be NULL */
 };
 
 /*

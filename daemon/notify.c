@@ -106,6 +106,16 @@ notify_free(struct notify *notify)
 }
 
 void
+notify_busy(void)
+{
+	char state[64];
+
+	(void)snprintf(state, sizeof(state), "WATCHDOG=1\nEXTEND_TIMEOUT_USEC=%llu",
+	    NOTIFY_BUSY_S * 1000000ull);
+	tell(state);
+}
+
+void
 notify_ready(void)
 {
 	tell("READY=1");

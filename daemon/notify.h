@@ -28,6 +28,9 @@ RPMAD_MUST_USE int notify_new(struct loop *loop, struct notify **out);
 void notify_free(struct notify *notify);
 
 void notify_ready(void);
+/* The start takes long, and goes on: the manager waits NOTIFY_BUSY_S seconds from now. */
+void notify_busy(void);
+#define NOTIFY_BUSY_S 30
 void notify_stopping(void);
 /* One line for people. */
 void notify_status(const char *fmt, ...) RPMAD_PRINTF(1, 2);

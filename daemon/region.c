@@ -15,6 +15,9 @@
 #include <sys/vfs.h>
 #include <unistd.h>
 
+/* MADV_POPULATE_WRITE, which the headers of older systems lack. */
+#define POPULATE_WRITE 23
+
 /* Size, seal and map what memfd_create(2) made. */
 static int
 map(const char *name, size_t bytes, struct region *region, struct err *err)
@@ -221,6 +224,30 @@ region_open_readonly(const struct region *region, int *fd, struct err *err)
 		    errno == EMFILE || errno == ENFILE ? ERR_LIMIT : ERR_INTERNAL_ERROR,
 		    errno, "cannot open the pool's memory for reading");
 	*fd = opened;
+	return 0;
+}
+
+int
+region_populate(const struct region *region, const char *name, void (*step)(void *arg),
+    void *arg, struct err *err)
+{
+	size_t at, bytes;
+
+	for (at = 0; at < region->bytes; at += bytes) {
+		bytes =
+		    region->bytes - at < REGION_STEP ? region->bytes - at : REGION_STEP;
+		while (madvise((char *)region->base + at, bytes, POPULATE_WRITE) != 0) {
+			if (errno == EINTR || errno == EAGAIN)
+				continue;
+			if (errno == EINVAL)
+				return 0;
+			return err_set(err, ERR_LIMIT, errno,
+			    "%s: the system has no memory for more than %zu of %zu MiB",
+			    name, at >> 20, region->bytes >> 20);
+		}
+		if (step)
+			step(arg);
+	}
 	return 0;
 }
 

@@ -60,6 +60,18 @@ RPMAD_MUST_USE int region_open_huge(const char *name, size_t bytes, struct regio
  */
 RPMAD_MUST_USE int region_open_readonly(const struct region *region, int *fd,
     struct err *err);
+/*
+ * Have it given its memory now, REGION_STEP bytes at a time: tens of GiB take the system a while,
+ * in which to register them with a device would hold up everything. What is in it stays.
+ *
+ * step     called after each step, by whoever wants to show that it goes on; NULL: nobody does
+ * return   0, also where the system (before Linux 5.14) cannot do that, and gives it when it is
+ *          used; ERR_LIMIT there is not that much
+ * source   madvise(2) MADV_POPULATE_WRITE
+ */
+RPMAD_MUST_USE int region_populate(const struct region *region, const char *name,
+    void (*step)(void *arg), void *arg, struct err *err);
+#define REGION_STEP 67108864u
 void region_close(struct region *region);
 
 #endif

@@ -310,6 +310,7 @@ START_TEST(test_notify)
 	    0);
 	program.prepare = set_notify;
 	program_start(PROGRAM_ARGS("-c", program.config));
+	expect_notify(manager, "EXTEND_TIMEOUT_USEC=30000000");
 	expect_notify(manager, "WATCHDOG=1");
 	expect_notify(manager, "STATUS=running");
 	expect_notify(manager, "READY=1");

@@ -11,6 +11,7 @@
 #include <fcntl.h>
 #include <linux/magic.h>
 #include <stdbool.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
@@ -29,7 +30,9 @@ static struct {
 	int memfd_errno;    /* 0: it can be made */
 	int fstatfs_errno;  /* 0: it can be asked */
 	int mmap_errno;     /* 0: it can be mapped */
-	int fd;             /* the newest */
+	int madvise_errno;  /* of the call madvise_fails, from 1; 0: of none */
+	int madvise_fails, madvise_calls;
+	int fd; /* the newest */
 } host;
 
 int __real_memfd_create(const char *name, unsigned int flags);
@@ -40,6 +43,9 @@ int __real_fstatfs(int fd, struct statfs *fs);
 int __wrap_fstatfs(int fd, struct statfs *fs);
 void *__real_mmap(void *addr, size_t len, int prot, int flags, int fd, off_t offset);
 void *__wrap_mmap(void *addr, size_t len, int prot, int flags, int fd, off_t offset);
+
+int __real_madvise(void *addr, size_t len, int advice);
+int __wrap_madvise(void *addr, size_t len, int advice);
 
 int
 __wrap_memfd_create(const char *name, unsigned int flags)
@@ -91,6 +97,16 @@ __wrap_mmap(void *addr, size_t len, int prot, int flags, int fd, off_t offset)
 		return MAP_FAILED;
 	}
 	return __real_mmap(addr, len, prot, flags, fd, offset);
+}
+
+int
+__wrap_madvise(void *addr, size_t len, int advice)
+{
+	if (host.madvise_errno != 0 && ++host.madvise_calls == host.madvise_fails) {
+		errno = host.madvise_errno;
+		return -1;
+	}
+	return __real_madvise(addr, len, advice);
 }
 
 static void
@@ -164,6 +180,62 @@ START_TEST(test_shared_over_fork)
 	ck_assert_int_eq(status, 0);
 	ck_assert_int_eq(base[1], 'c');
 	(void)close(fds[0]);
+	region_close(&region);
+}
+END_TEST
+
+static void
+count_step(void *arg)
+{
+	++*(int *)arg;
+}
+
+/* All of it is there afterwards, as the kernel says, and what was in it still is. */
+START_TEST(test_populate)
+{
+	struct region region = REGION_NONE;
+	unsigned char *resident;
+	size_t i, pages;
+	struct err err;
+	int steps = 0;
+
+	ck_assert_int_eq(region_open("test", REGION_STEP + 1, &region, &err), 0);
+	pages = region.bytes / region.page_size;
+	resident = calloc(pages, 1);
+	ck_assert_ptr_nonnull(resident);
+	((char *)region.base)[5] = 9;
+	ck_assert_int_eq(region_populate(&region, "test", count_step, &steps, &err), 0);
+	ck_assert_int_eq(mincore(region.base, region.bytes, resident), 0);
+	/* No step: this kernel cannot do it. */
+	for (i = 0; i < pages && steps > 0; i++)
+		ck_assert_msg(resident[i] & 1, "page %zu", i);
+	ck_assert(steps == 2 || steps == 0);
+	ck_assert_int_eq(((char *)region.base)[5], 9);
+	ck_assert_int_eq(region_populate(&region, "test", NULL, NULL, &err), 0);
+	free(resident);
+	region_close(&region);
+}
+END_TEST
+
+START_TEST(test_populate_fails)
+{
+	struct region region = REGION_NONE;
+	struct err err;
+
+	ck_assert_int_eq(region_open("test", REGION_STEP + 1, &region, &err), 0);
+	host.madvise_errno = ENOMEM;
+	host.madvise_fails = 2;
+	ck_assert_int_eq(region_populate(&region, "it", NULL, NULL, &err), -EDQUOT);
+	ck_assert_int_eq(err.code, ERR_LIMIT);
+	ck_assert_str_eq(err.text,
+	    "it: the system has no memory for more than 64 of 64 MiB");
+	host.madvise_calls = 0;
+	host.madvise_errno = EINVAL;
+	ck_assert_int_eq(region_populate(&region, "it", NULL, NULL, &err), 0);
+	host.madvise_calls = 0;
+	host.madvise_errno = EINTR;
+	ck_assert_int_eq(region_populate(&region, "it", NULL, NULL, &err), 0);
+	ck_assert_int_eq(host.madvise_calls, 3);
 	region_close(&region);
 }
 END_TEST
@@ -312,6 +384,8 @@ main(void)
 	tcase_add_test(tc, test_ordinary);
 	tcase_add_test(tc, test_huge);
 	tcase_add_test(tc, test_shared_over_fork);
+	tcase_add_test(tc, test_populate);
+	tcase_add_test(tc, test_populate_fails);
 	tcase_add_loop_test(tc, test_readonly, 0, 2);
 	tcase_add_test(tc, test_too_few_huge_pages);
 	tcase_add_loop_test(tc, test_adopted, 0, 2);

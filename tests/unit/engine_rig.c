@@ -31,6 +31,14 @@ on_state(void *arg)
 }
 
 static void
+on_busy(void *arg)
+{
+	struct rig *rig = arg;
+
+	rig->busy++;
+}
+
+static void
 on_stopped(void *arg)
 {
 	struct rig *rig = arg;
@@ -81,6 +89,7 @@ rig_start(struct rig *rig)
 		.ready = on_ready,
 		.state = on_state,
 		.stopped = on_stopped,
+		.busy = on_busy,
 		.events = rig->events,
 		.store = rig->store };
 	int rc;

@@ -21,6 +21,7 @@ struct rig {
 	struct err err;
 	unsigned int ready; /* calls of the hooks */
 	unsigned int states;
+	unsigned int busy;
 	bool is_stopped;
 };
 

@@ -57,6 +57,8 @@ engine_new(struct loop *loop, const struct settings *settings,
 	engine->reason = "";
 	engine->device = "fake0";
 	engine->stops_at_once = stub_engine_stops_at_once;
+	if (hooks->busy)
+		hooks->busy(hooks->arg);
 	engine->memory = calloc(1, ledger_memory_size(settings->pool_slots));
 	ck_assert_ptr_nonnull(engine->memory);
 	ck_assert_int_eq(region_open("stub-pool",
