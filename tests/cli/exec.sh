@@ -17,7 +17,7 @@ ready() {
 cat >"$dir/show" <<'END'
 #!/bin/sh
 od -An -tx1 | tr -d ' \n'
-env | grep '^RPMA' | sort | sed -e 's/^RPMA_PEER=.*:[0-9]*$/RPMA_PEER=HOST:PORT/' -e "s|$dir|DIR|"
+env | grep -E '^RPMAD?_' | sort | sed -e 's/^RPMA_PEER=.*:[0-9]*$/RPMA_PEER=HOST:PORT/' -e "s|$dir|DIR|"
 END
 chmod +x "$dir/show"
 export dir
