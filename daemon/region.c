@@ -69,6 +69,22 @@ whole_pages(size_t bytes, size_t page_size)
 	return (bytes + page_size - 1) / page_size * page_size;
 }
 
+/* What exceeds the machine could be made, and killed when it is used. */
+static int
+check_size(const char *name, size_t bytes, size_t page_size, struct err *err)
+{
+	const size_t pages = (size_t)sysconf(_SC_PHYS_PAGES);
+	int rc;
+
+	if (bytes / page_size < pages)
+		return 0;
+	rc = err_set(err, ERR_LIMIT, ENOMEM,
+	    "%s needs %zu MiB of memory, the machine has %zu MiB in all", name,
+	    bytes >> 20, pages * page_size >> 20);
+	err_hint(err, "lower pool.slots, send.slots or pool.slot_size");
+	return rc;
+}
+
 int
 region_open(const char *name, size_t bytes, struct region *out, struct err *err)
 {
@@ -76,6 +92,9 @@ region_open(const char *name, size_t bytes, struct region *out, struct err *err)
 	int rc;
 
 	region.page_size = (size_t)sysconf(_SC_PAGESIZE);
+	rc = check_size(name, bytes, region.page_size, err);
+	if (rc != 0)
+		return rc;
 	region.fd = memfd_create(name, MFD_CLOEXEC | MFD_ALLOW_SEALING);
 	if (region.fd < 0)
 		return err_set(err, ERR_INTERNAL_ERROR, errno,

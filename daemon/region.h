@@ -28,7 +28,7 @@ struct region {
  * core dumps.
  *
  * name     what /proc shows
- * return   0; negative errno with err
+ * return   0; negative errno with err: ERR_LIMIT the machine has less memory
  * source   memfd_create(2), fcntl(2) F_ADD_SEALS
  */
 RPMAD_MUST_USE int region_open(const char *name, size_t bytes, struct region *out,

@@ -11,6 +11,7 @@
 #include <fcntl.h>
 #include <linux/magic.h>
 #include <stdbool.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -30,6 +31,7 @@ static struct {
 	int memfd_errno;    /* 0: it can be made */
 	int fstatfs_errno;  /* 0: it can be asked */
 	int mmap_errno;     /* 0: it can be mapped */
+	long pages;         /* that the machine has; 0: what it has */
 	int madvise_errno;  /* of the call madvise_fails, from 1; 0: of none */
 	int madvise_fails, madvise_calls;
 	int fd; /* the newest */
@@ -109,6 +111,15 @@ __wrap_madvise(void *addr, size_t len, int advice)
 	return __real_madvise(addr, len, advice);
 }
 
+long __real_sysconf(int name);
+long __wrap_sysconf(int name);
+
+long
+__wrap_sysconf(int name)
+{
+	return name == _SC_PHYS_PAGES && host.pages ? host.pages : __real_sysconf(name);
+}
+
 static void
 set_up(void)
 {
@@ -181,6 +192,26 @@ START_TEST(test_shared_over_fork)
 	ck_assert_int_eq(base[1], 'c');
 	(void)close(fds[0]);
 	region_close(&region);
+}
+END_TEST
+
+START_TEST(test_more_than_there_is)
+{
+	size_t page = (size_t)__real_sysconf(_SC_PAGESIZE);
+	struct region region = REGION_NONE;
+	struct err err;
+	char text[96];
+
+	host.pages = 1024;
+	ck_assert_int_eq(region_open("it", 1023 * page, &region, &err), 0);
+	region_close(&region);
+	ck_assert_int_eq(region_open("it", 2048 * page, &region, &err), -EDQUOT);
+	ck_assert_int_eq(err.code, ERR_LIMIT);
+	(void)snprintf(text, sizeof(text),
+	    "it needs %zu MiB of memory, the machine has %zu MiB in all", page / 512,
+	    page / 1024);
+	ck_assert_str_eq(err.text, text);
+	ck_assert_int_eq(region.fd, -1);
 }
 END_TEST
 
@@ -384,6 +415,7 @@ main(void)
 	tcase_add_test(tc, test_ordinary);
 	tcase_add_test(tc, test_huge);
 	tcase_add_test(tc, test_shared_over_fork);
+	tcase_add_test(tc, test_more_than_there_is);
 	tcase_add_test(tc, test_populate);
 	tcase_add_test(tc, test_populate_fails);
 	tcase_add_loop_test(tc, test_readonly, 0, 2);

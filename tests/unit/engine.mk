@@ -77,6 +77,6 @@ restore_rig = %D%/restore_rig.c %D%/restore_rig.h %D%/manager_rig.c %D%/manager_
 %C%_check_engine_late_LDADD = $(engine_test_libs)
 %C%_check_region_SOURCES = %D%/check_region.c %D%/harness.h
 %C%_check_region_CFLAGS = $(AM_CFLAGS) $(CHECK_CFLAGS)
-%C%_check_region_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=memfd_create,--wrap=fstat,--wrap=fstatfs,--wrap=mmap,--wrap=madvise
+%C%_check_region_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=memfd_create,--wrap=fstat,--wrap=fstatfs,--wrap=mmap,--wrap=madvise,--wrap=sysconf
 %C%_check_region_LDADD = daemon/libdaemon.a lib/core/libcore.a $(CHECK_LIBS)
 endif
