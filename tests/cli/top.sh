@@ -61,7 +61,7 @@ mux new-session -d -x 100 -y 30 "PS1='shell> ' ENV= LC_ALL=C.UTF-8 sh -i" || {
 screen() { mux capture-pane -p; }
 # shows PATTERN: the screen has it, now or soon
 has() { screen | grep -q -e "$1"; }
-shows() { wait_for has "$1"; }
+shows() { wait_for has "$1" || { screen | sed 's/^/# /' && false; }; }
 # "ALTERNATE CURSOR", each 0 or 1
 flags() { mux display-message -p '#{alternate_on} #{cursor_flag}'; }
 flags_are() { [ "$(flags)" = "$1" ]; }
@@ -188,7 +188,8 @@ result 'and q ends it'
 # ---- the daemon goes ----
 
 open
-shows 'on fake0'
+shows '^2 connections'
+result 'two connections are there'
 eval "kill -KILL \$a_pid"
 shows '^no answer, asking again: '
 result 'the daemon is gone: it says so'
