@@ -11,7 +11,6 @@
 
 #include <arpa/inet.h>
 #include <fcntl.h>
-#include <ifaddrs.h>
 #include <net/if.h>
 #include <netinet/in.h>
 #include <stdbool.h>
@@ -105,33 +104,37 @@ has_gid(const struct device_entry *device, const struct wanted *wanted)
 	return false;
 }
 
+/* What device_addrs_each() was asked. */
+struct each {
+	const struct devices *devices;
+	const char *net_root;
+	device_addr_fn fn;
+	void *arg;
+};
+
+static void
+match(void *arg, const struct sockaddr_storage *addr, const char *interface)
+{
+	const struct each *each = arg;
+	struct wanted wanted;
+	size_t i;
+
+	if (!gid_of_addr(addr, wanted.ip))
+		return;
+	wanted.link_bytes = read_link(each->net_root, interface, wanted.link);
+	for (i = 0; i < each->devices->count; i++)
+		if (has_gid(&each->devices->list[i], &wanted))
+			each->fn(each->arg, addr, each->devices->list[i].name);
+}
+
 void
 device_addrs_each(const struct devices *devices, const char *net_root,
     device_addr_fn fn, void *arg)
 {
-	struct ifaddrs *all, *one;
-	size_t i;
+	struct each each = { devices, net_root, fn, arg };
 
-	if (devices->count == 0 || getifaddrs(&all) != 0)
-		return;
-	for (one = all; one; one = one->ifa_next) {
-		struct sockaddr_storage addr = { .ss_family = AF_UNSPEC };
-		struct wanted wanted;
-
-		if (!one->ifa_addr || !(one->ifa_flags & IFF_UP))
-			continue;
-		addr.ss_family = one->ifa_addr->sa_family;
-		if (addr_len(&addr) == 0)
-			continue;
-		memcpy(&addr, one->ifa_addr, addr_len(&addr));
-		if (!gid_of_addr(&addr, wanted.ip))
-			continue;
-		wanted.link_bytes = read_link(net_root, one->ifa_name, wanted.link);
-		for (i = 0; i < devices->count; i++)
-			if (has_gid(&devices->list[i], &wanted))
-				fn(arg, &addr, devices->list[i].name);
-	}
-	freeifaddrs(all);
+	if (devices->count > 0)
+		addr_each_local(match, &each);
 }
 
 void

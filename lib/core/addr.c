@@ -6,6 +6,7 @@
 
 #include <arpa/inet.h>
 #include <errno.h>
+#include <ifaddrs.h>
 #include <net/if.h>
 #include <netinet/in.h>
 #include <stdio.h>
@@ -341,4 +342,25 @@ addr_net_contains(const struct addr_net *net, const struct sockaddr_storage *add
 		return false;
 	(void)clear_host_bits(plain.bytes, plain.len, net->prefix_bits);
 	return memcmp(plain.bytes, net->bytes, plain.len) == 0;
+}
+
+void
+addr_each_local(addr_local_fn fn, void *arg)
+{
+	struct ifaddrs *all, *one;
+
+	if (getifaddrs(&all) != 0)
+		return;
+	for (one = all; one; one = one->ifa_next) {
+		struct sockaddr_storage addr = { .ss_family = AF_UNSPEC };
+
+		if (!one->ifa_addr || !(one->ifa_flags & IFF_UP))
+			continue;
+		addr.ss_family = one->ifa_addr->sa_family;
+		if (addr_len(&addr) == 0)
+			continue;
+		memcpy(&addr, one->ifa_addr, addr_len(&addr));
+		fn(arg, &addr, one->ifa_name);
+	}
+	freeifaddrs(all);
 }

@@ -48,6 +48,15 @@ bool addr_equal(const struct sockaddr_storage *a, const struct sockaddr_storage 
 bool addr_is_multicast(const struct sockaddr_storage *addr);
 bool addr_is_wildcard(const struct sockaddr_storage *addr);
 
+typedef void (*addr_local_fn)(void *arg, const struct sockaddr_storage *addr,
+    const char *interface);
+
+/*
+ * Call fn for each IPv4 and IPv6 address of the host's interfaces that are up; for none where
+ * they cannot be read. source   getifaddrs(3)
+ */
+void addr_each_local(addr_local_fn fn, void *arg);
+
 /* A network in CIDR form. */
 struct addr_net {
 	int family;        /* AF_INET or AF_INET6 */
