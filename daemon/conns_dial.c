@@ -6,6 +6,7 @@
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "daemon/conns.h"
 #include "daemon/loop.h"
@@ -145,6 +146,14 @@ unresolved(const struct conns *conns, const struct conn *conn, int status,
 		    device_name(conns->device));
 		err_hint(err, "this daemon serves that device alone; run one for each");
 		return "wrong_device";
+	}
+	/* The kernel knows why, without an answer or the want of one. */
+	if (status < 0 && status != -ETIMEDOUT) {
+		(void)err_set(err, ERR_ADDR_UNRESOLVED, -status,
+		    "%s cannot be resolved over device %s: %s", peer,
+		    device_name(conns->device), strerror(-status));
+		err_hint(err, "check the address, and the route to it (ip route get)");
+		return "unresolved";
 	}
 	(void)err_set(err, ERR_ADDR_UNRESOLVED, status < 0 ? -status : 0,
 	    "%s has not answered to address resolution on device %s within %llu ms",

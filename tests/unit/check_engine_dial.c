@@ -4,6 +4,7 @@
 #include <config.h>
 
 #include <arpa/inet.h>
+#include <errno.h>
 #include <infiniband/verbs.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -57,6 +58,8 @@ static const struct dial_case {
 	{ FAKE_DIAL_CONNECT_ERROR, 0, 0, ERR_CONN_LOST, "lost", NULL },
 	{ FAKE_DIAL_ADDR_ERROR, 0, 0, ERR_ADDR_UNRESOLVED, "unresolved",
 	    " has not answered to address resolution on device " },
+	{ FAKE_DIAL_ADDR_ERROR, -ENETUNREACH, 0, ERR_ADDR_UNRESOLVED, "unresolved",
+	    " over device fake0: Network is unreachable" },
 	{ FAKE_DIAL_ADDR_SILENT, 0, 0, ERR_TIMEOUT, "timed_out",
 	    " has not answered on device " },
 	{ FAKE_DIAL_ROUTE_ERROR, 0, 0, ERR_CONN_UNREACHABLE, "unreachable", NULL },
